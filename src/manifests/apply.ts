@@ -31,6 +31,7 @@ export interface ManifestKind
   extends Pick<ServedKind, 'apiVersion' | 'gvk' | 'gvr' | 'namespaced' | 'verbs' | 'dialect'> {
   /** Absent: it is known by its names only, from discovery. CustomResourceDefinitions are awaited if theirs is present. */
   readonly kind?: Kind | undefined;
+  readonly subresources?: readonly string[];
 }
 
 /** The options of `applyManifests`. */
@@ -139,7 +140,8 @@ const APPLY_FIRST = [
   'ServiceAccount',
 ];
 
-function applyRank({ kind }: Manifest): number {
+/** The place of a kind in the order of applying. */
+export function applyRank({ kind }: Pick<Manifest, 'kind'>): number {
   const index = APPLY_FIRST.indexOf(kind);
   return index === -1 ? APPLY_FIRST.length : index;
 }

@@ -79,7 +79,8 @@ export function readOpenedSnapshot(values: Values): OpenedSnapshot | undefined {
   };
 }
 
-function readSkippable(text: string): Skippable {
+/** Throws UsageError. */
+export function readSkippable(text: string): Skippable {
   if (text === 'unserved' || text === 'encrypted') return text;
   throw new UsageError(`--snapshot-skip takes unserved and encrypted, got "${text}"`);
 }

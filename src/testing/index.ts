@@ -4,6 +4,7 @@
  */
 
 export { type UntilAbsent, type UntilCondition, type UntilPresent, until } from '../client/until.js';
+export { parseCapture } from '../manifests/parse-capture.js';
 export { type Diffable, type FormatDiffOptions, formatDiff } from '../meta/format-diff.js';
 export {
   type CapturedCluster,
@@ -11,7 +12,6 @@ export {
   captureCluster,
   captureJson,
   captureYaml,
-  parseCapture,
 } from './capture.js';
 export { type DiffOptions, diffObjects, type FieldDifference } from './diff.js';
 export { type FakeClock, type FakeClockOptions, fakeClock } from './fake-clock.js';

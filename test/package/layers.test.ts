@@ -58,8 +58,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // The client works with any server, so it does not import this one.
   client: ['util', 'text', 'meta', 'schema', 'merge', 'protocol', 'kinds'],
   codec: POLICY,
-  // Manifests are applied through whatever transport the caller passes.
-  manifests: ['util', 'text', 'meta', 'protocol', 'kinds', 'client', 'codec'],
+  // Manifests are applied through whatever transport the caller passes. Captures contain the state of a store.
+  manifests: ['util', 'text', 'meta', 'storage', 'protocol', 'kinds', 'client', 'codec'],
   // The composition root.
   cluster: [...SERVER, 'manifests', 'kinds/index.ts'],
   // HTTP passes requests to the cluster that it is given, so it needs no server.

@@ -19,6 +19,7 @@ export interface ApiResource {
   readonly categories: readonly string[];
   readonly namespaced: boolean;
   readonly verbs: readonly Verb[];
+  readonly subresources: readonly string[];
   /** Whether it is the version of the resource that the server prefers. */
   readonly isPreferred: boolean;
 }
@@ -37,7 +38,7 @@ export async function discoverResources(read: ReadDocument, dialect: Dialect): P
   const seen = new Set<string>();
   return found.flatMap(({ group, version, resources }) =>
     resources.flatMap((entry) => {
-      const resource = resourceOf({ group, version }, entry, dialect);
+      const resource = resourceOf({ group, version }, entry, resources, dialect);
       if (resource === undefined) return [];
       const name = `${resource.gvr.resource}.${group}`;
       const isPreferred = !seen.has(name);
@@ -88,7 +89,12 @@ async function plainVersions(read: ReadDocument, root: string, document: unknown
 }
 
 /** Undefined for a subresource, which plain documents list beside the resources, and for an incomplete entry. */
-function resourceOf(gv: GroupVersion, entry: Entry, dialect: Dialect): Omit<ApiResource, 'isPreferred'> | undefined {
+function resourceOf(
+  gv: GroupVersion,
+  entry: Entry,
+  siblings: readonly Entry[],
+  dialect: Dialect,
+): Omit<ApiResource, 'isPreferred'> | undefined {
   const resource = textAt(entry, 'resource') || textAt(entry, 'name');
   const kind = textAt(entry['responseKind'], 'kind') || textAt(entry, 'kind');
   if (resource === '' || kind === '' || resource.includes('/')) return undefined;
@@ -102,6 +108,13 @@ function resourceOf(gv: GroupVersion, entry: Entry, dialect: Dialect): Omit<ApiR
     categories: textsAt(entry, 'categories'),
     namespaced: entry['namespaced'] === true || entry['scope'] === 'Namespaced',
     verbs: textsAt(entry, 'verbs') as readonly Verb[],
+    subresources: [
+      ...listAt(entry, 'subresources').map((each) => textAt(each, 'subresource')),
+      // Plain documents name them `pods/status`.
+      ...siblings
+        .map((each) => textAt(each, 'name').split('/'))
+        .flatMap(([of, name]) => (of === resource ? (name ?? []) : [])),
+    ],
   };
 }
 

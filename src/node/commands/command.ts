@@ -67,6 +67,8 @@ export interface CommandDefinition {
   /** What the command does: some sentences below the usage. */
   readonly summary: string;
   readonly options: CommandOptions;
+  /** Words that completion offers as arguments; absent: files. */
+  readonly words?: readonly string[];
   /** Returns the exit code. Throws UsageError (or another Error) for one line on standard error and exit code 2. */
   run(input: CommandInput, environment: CommandEnvironment): Promise<number>;
 }

@@ -23,5 +23,8 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   'explain-access': { summary: 'print the smallest role of a program', load: () => import('./explain-access.js') },
   generate: { summary: 'write zod kinds for CRDs', load: () => import('./generate.js') },
   snapshot: { summary: 'write a cluster as an etcd snapshot', load: () => import('./snapshot.js') },
+  restore: { summary: 'create a cluster from a snapshot or an import', load: () => import('./restore.js') },
+  import: { summary: 'read the objects of a real cluster', load: () => import('./import.js') },
   envtest: { summary: 'write the programs that test suites in Go start', load: () => import('./envtest.js') },
+  completion: { summary: 'print a completion script for a shell', load: () => import('./completion.js') },
 };

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createCluster, type FullCluster, mergePatch } from 'orchplane';
+import { type Cluster, createCluster, mergePatch } from 'orchplane';
 import { ConfigMap, Deployment, Namespace, Secret } from 'orchplane/kinds';
 import { fileJournal, serve } from 'orchplane/node';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 
 interface Served {
-  readonly cluster: FullCluster;
+  readonly cluster: Cluster;
   /** Runs a command against the cluster. */
   readonly command: (args: string, options?: RunOptions) => Promise<CommandResult>;
 }

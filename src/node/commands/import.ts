@@ -1,0 +1,151 @@
+/**
+ * The command `orchplane import`: reads the objects of a running cluster into a file or into another cluster.
+ */
+import { type ReadObjectsOptions, readObjects } from '../../manifests/read-objects.js';
+import type { ApiObject } from '../../meta/object.js';
+import {
+  type CommandEnvironment,
+  type CommandOptions,
+  type CommandValues,
+  defineCommand,
+  UsageError,
+} from './command.js';
+import { createDumpFile } from './dump-file.js';
+import { errorLine } from './manifest-input.js';
+import { KUBECONFIG_OPTIONS, type OpenCluster, openCluster } from './open-cluster.js';
+import { type ProgressBar, progressBar } from './progress.js';
+import { restoreInto } from './restore-into.js';
+
+const OPTIONS = {
+  output: { type: 'string', short: 'o', value: 'FILE', help: 'the file to write: .json is JSON, others YAML' },
+  to: { type: 'string', value: 'FILE', help: 'the kubeconfig of a running cluster that gets the objects' },
+  overwrite: { type: 'boolean', help: 'with --to: replace objects that exist there' },
+  namespaces: {
+    type: 'string',
+    multiple: true,
+    value: 'LIST',
+    help: 'only objects of these namespaces, and cluster-scoped objects',
+  },
+  skip: {
+    type: 'string',
+    multiple: true,
+    value: 'LIST',
+    help: 'resources to leave out, such as pods,secrets; default: events,leases',
+  },
+  'redact-secrets': { type: 'boolean', help: 'keep the keys of Secrets and replace their values' },
+  'no-managed-fields': { type: 'boolean', help: 'leave out metadata.managedFields' },
+  ...KUBECONFIG_OPTIONS,
+} as const satisfies CommandOptions;
+
+type ImportValues = CommandValues<typeof OPTIONS>;
+
+export const command = defineCommand({
+  usage: ['import -o FILE [options]', 'import --to KUBECONFIG [options]'],
+  summary:
+    'Reads the objects and CustomResourceDefinitions of a running cluster. "orchplane restore" and "orchplane serve --apply" take the file. The exit code is 1 if the cluster refuses to list some resources, or --to refuses some objects.',
+  options: OPTIONS,
+  async run({ values, positionals }, environment) {
+    checkValues(values, positionals);
+    await using cluster = await openCluster(values, environment);
+    // An error in its kubeconfig is reported before the import.
+    await using target = values.to === undefined ? undefined : await openTarget(values.to, environment);
+    await checkNamespaces(cluster, values);
+    using bar = progressBar(environment);
+    if (target === undefined) return await importToFile(cluster, values, bar, environment);
+    const found = await collect(cluster, values, bar, environment);
+    const refused = await restoreInto(target, found.objects, values, bar, environment);
+    return found.refusals + refused === 0 ? 0 : 1;
+  },
+});
+
+function checkValues({ output, to, overwrite, namespaces }: ImportValues, [rest]: readonly string[]): void {
+  if (rest !== undefined) throw new UsageError(`unexpected "${rest}"; the file is given with --output`);
+  if ((output === undefined) === (to === undefined) || output === '') {
+    throw new UsageError('import takes either --output, a file to write, or --to, the kubeconfig of another cluster');
+  }
+  if (overwrite === true && to === undefined) throw new UsageError('--overwrite needs --to');
+  if (namespaces !== undefined && listOf(namespaces).length === 0) throw new UsageError('--namespaces takes names');
+}
+
+function openTarget(kubeconfig: string, environment: CommandEnvironment): Promise<OpenCluster> {
+  return openCluster({ kubeconfig }, environment);
+}
+
+function listOf(values: readonly string[]): string[] {
+  return values.flatMap((list) => list.split(',')).filter((name) => name !== '');
+}
+
+/** A misspelled namespace is an error. */
+async function checkNamespaces({ transport }: OpenCluster, { namespaces = [] }: ImportValues): Promise<void> {
+  for (const name of listOf(namespaces)) {
+    const resource = { group: '', version: 'v1', resource: 'namespaces' };
+    await transport.send({ verb: 'get', resource, name, options: {} });
+  }
+}
+
+/** What is read by default is what tests need: events and leases of a real cluster change all the time. */
+const SKIPPED = ['events', 'leases'];
+
+interface Refusals {
+  count: number;
+}
+
+function readOptions(
+  values: ImportValues,
+  bar: ProgressBar,
+  refusals: Refusals,
+  { writeError }: CommandEnvironment,
+): ReadObjectsOptions {
+  return {
+    namespaces: values.namespaces === undefined ? undefined : listOf(values.namespaces),
+    skip: values.skip === undefined ? SKIPPED : listOf(values.skip),
+    redactSecrets: values['redact-secrets'] === true,
+    withoutManagedFields: values['no-managed-fields'] === true,
+    onResource: ({ resource, done, total, objects }) => bar.update(done, total, `${objects} objects, ${resource}`),
+    onRefused(resource, error) {
+      refusals.count++;
+      writeError(errorLine(`${resource} is left out: ${error.message}`));
+    },
+  };
+}
+
+async function importToFile(
+  cluster: OpenCluster,
+  values: ImportValues,
+  bar: ProgressBar,
+  environment: CommandEnvironment,
+): Promise<number> {
+  const { output = '' } = values;
+  const refusals: Refusals = { count: 0 };
+  const resources = await cluster.discover();
+  await using file = await createDumpFile(output);
+  let count = 0;
+  let version = 0n;
+  for await (const { object, listVersion } of readObjects(
+    cluster.transport,
+    resources,
+    readOptions(values, bar, refusals, environment),
+  )) {
+    await file.add(object);
+    count++;
+    const listed = /^\d+$/.test(listVersion) ? BigInt(listVersion) : 0n;
+    if (listed > version) version = listed;
+  }
+  await file.complete(String(version));
+  environment.writeOut(`wrote ${count} objects to ${output}\n`);
+  return refusals.count === 0 ? 0 : 1;
+}
+
+async function collect(
+  cluster: OpenCluster,
+  values: ImportValues,
+  bar: ProgressBar,
+  environment: CommandEnvironment,
+): Promise<{ readonly objects: readonly ApiObject[]; readonly refusals: number }> {
+  const refusals: Refusals = { count: 0 };
+  const options = readOptions(values, bar, refusals, environment);
+  const objects: ApiObject[] = [];
+  for await (const { object } of readObjects(cluster.transport, await cluster.discover(), options))
+    objects.push(object);
+  return { objects, refusals: refusals.count };
+}

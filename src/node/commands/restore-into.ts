@@ -1,0 +1,32 @@
+/** Creates objects of another cluster in a running one, for `orchplane restore` and `orchplane import --to`. */
+import { restoreObjects } from '../../manifests/restore-objects.js';
+import type { ApiObject } from '../../meta/object.js';
+import type { CommandEnvironment } from './command.js';
+import { errorLine } from './manifest-input.js';
+import { manifestTarget } from './manifest-target.js';
+import type { OpenCluster } from './open-cluster.js';
+import type { ProgressBar } from './progress.js';
+
+/** Prints the outcome and returns the number of objects that the cluster rejected. */
+export async function restoreInto(
+  cluster: OpenCluster,
+  objects: readonly ApiObject[],
+  { overwrite }: { readonly overwrite?: boolean | undefined },
+  bar: ProgressBar,
+  { writeOut, writeError }: CommandEnvironment,
+): Promise<number> {
+  const target = await manifestTarget(cluster);
+  const report = await restoreObjects(target, objects, {
+    overwrite,
+    onProgress: (done, total) => bar.update(done, total, 'objects created'),
+  });
+  bar[Symbol.dispose]();
+  for (const failure of report.failures) writeError(errorLine(failure));
+  const { created, replaced, existing } = report;
+  const counts = [`created ${created} objects`];
+  if (replaced > 0) counts.push(`replaced ${replaced}`);
+  if (existing > 0) counts.push(`left ${existing} that exist as they are`);
+  if (report.failures.length > 0) counts.push(`${report.failures.length} were rejected`);
+  writeOut(`${counts.join(', ')}\n`);
+  return report.failures.length;
+}

@@ -1,0 +1,125 @@
+/**
+ * The command `orchplane restore`: creates a cluster from an etcd snapshot or from a file of `orchplane import`.
+ */
+import { existsSync } from 'node:fs';
+import { open, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createCluster } from '../../cluster/full-cluster.js';
+import { openEtcdSnapshot, type Skippable } from '../../etcd/open-snapshot.js';
+import { parseCapture } from '../../manifests/parse-capture.js';
+import type { ClusterState } from '../../storage/state.js';
+import { messageOf } from '../../util/message-of.js';
+import { fileJournal } from '../journal/file-journal.js';
+import { readSkippable, SNAPSHOT_FLAGS } from '../snapshot-flags.js';
+import { type CommandOptions, type CommandValues, defineCommand, UsageError } from './command.js';
+import { KUBECONFIG_OPTIONS, openCluster } from './open-cluster.js';
+import { progressBar } from './progress.js';
+import { restoreInto } from './restore-into.js';
+
+const OPTIONS = {
+  data: { type: 'string', value: 'DIR', help: 'the folder of the new cluster, for "orchplane serve --data"' },
+  ...KUBECONFIG_OPTIONS,
+  overwrite: { type: 'boolean', help: 'replace objects that exist in the running cluster' },
+  'snapshot-skip': SNAPSHOT_FLAGS['snapshot-skip'],
+  'skip-hash-check': SNAPSHOT_FLAGS['skip-hash-check'],
+  'etcd-prefix': SNAPSHOT_FLAGS['etcd-prefix'],
+  'runtime-config': { type: 'string', multiple: true, value: 'LIST', help: 'with --data: as for "orchplane serve"' },
+} as const satisfies CommandOptions;
+
+type RestoreValues = CommandValues<typeof OPTIONS>;
+
+export const command = defineCommand({
+  usage: ['restore FILE --data DIR [options]', 'restore FILE [--kubeconfig FILE] [options]'],
+  summary:
+    'Restores an etcd snapshot (of "orchplane snapshot" or etcdctl) or a file of "orchplane import". In a new folder, every object is as it was: uids, versions, managers and status. In a running cluster, objects are created through the API: they get new uids and versions, and objects that exist stay as they are. The exit code is 1 if the running cluster rejects objects.',
+  options: OPTIONS,
+  async run({ values, positionals }, environment) {
+    const file = checkValues(values, positionals);
+    if (values.data !== undefined) {
+      await checkFolder(values.data);
+      const state = await readState(file, values);
+      await createFolder(values.data, state, values);
+      environment.writeOut(
+        `restored ${state.objects.length} objects at resourceVersion ${state.resourceVersion} to ${values.data}\n`,
+      );
+      return 0;
+    }
+    const state = await readState(file, values);
+    await using cluster = await openCluster(values, environment);
+    using bar = progressBar(environment);
+    return (await restoreInto(cluster, state.objects, values, bar, environment)) === 0 ? 0 : 1;
+  },
+});
+
+/** Returns the file. Throws UsageError. */
+function checkValues(values: RestoreValues, [file = '', ...others]: readonly string[]): string {
+  if (file === '' || others.length > 0) throw new UsageError('restore takes one file');
+  if (values.data === undefined) return file;
+  if (values.data === '') throw new UsageError('--data takes a folder');
+  const other = (['kubeconfig', 'context', 'token', 'overwrite'] as const).find((name) => values[name] !== undefined);
+  if (other !== undefined) throw new UsageError(`--data and --${other} contradict each other`);
+  return file;
+}
+
+async function checkFolder(data: string): Promise<void> {
+  const content = await readdir(data).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw new UsageError(`--data ${data}: ${error.message}`);
+  });
+  if (content.length > 0) throw new UsageError(`--data ${data} is not empty; a cluster is restored to a new folder`);
+}
+
+async function readState(file: string, values: RestoreValues): Promise<ClusterState> {
+  const skip: readonly Skippable[] = (values['snapshot-skip'] ?? [])
+    .flatMap((list) => list.split(','))
+    .map(readSkippable);
+  if (await isSnapshot(file)) {
+    return openEtcdSnapshot(file, {
+      skip,
+      prefix: values['etcd-prefix'],
+      skipHashCheck: values['skip-hash-check'],
+      dialect: values.dialect,
+    });
+  }
+  const state = readDump(file, await readFile(file, 'utf8'));
+  if (state.objects.length === 0) throw new UsageError(`${file} contains no objects`);
+  return { ...state, skipsUnserved: skip.includes('unserved') };
+}
+
+function readDump(file: string, text: string): ClusterState {
+  try {
+    return parseCapture(text);
+  } catch (error) {
+    throw new UsageError(`${file} is neither an etcd snapshot nor a file of objects: ${messageOf(error)}`);
+  }
+}
+
+/** A database has zero bytes in its first page; a text has none. */
+async function isSnapshot(file: string): Promise<boolean> {
+  await using handle = await open(file).catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(error.code === 'ENOENT' ? `${file}: no such file` : error.message);
+  });
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(512), 0, 512, 0).catch((error: unknown) => {
+    throw new UsageError(`${file}: ${messageOf(error)}`);
+  });
+  return buffer.subarray(0, bytesRead).includes(0);
+}
+
+async function createFolder(data: string, from: ClusterState, values: RestoreValues): Promise<void> {
+  const isNew = !existsSync(data);
+  const folder = join(data, 'journal');
+  const runtimeConfig = values['runtime-config']?.join(',');
+  try {
+    await createCluster({
+      dialect: values.dialect ?? 'kubernetes',
+      ...(runtimeConfig === undefined ? {} : { runtimeConfig }),
+      from,
+      journal: fileJournal(folder),
+    }).close();
+  } catch (error) {
+    await rm(isNew ? data : folder, { recursive: true, force: true });
+    if (!(error instanceof TypeError)) throw error;
+    const hint = '; --runtime-config serves more kinds, --snapshot-skip unserved leaves them out';
+    throw new UsageError(`${error.message}${error.message.includes('serves no') ? hint : ''}`);
+  }
+}
