@@ -105,20 +105,17 @@ function objectAttributes(verb: string, reference: Json): AccessAttributes {
   });
 }
 
-/** The first line of a recording describes it. */
-function isHeader(value: Json): boolean {
-  return typeof value['format'] === 'string' || isRecord(value['recording']);
+/** The first line of a recording. */
+function isHeader({ kind }: Json): boolean {
+  return kind === 'Recording';
 }
 
-function isExchange({ request, response }: Json): boolean {
-  return isRecord(request) && typeof request['method'] === 'string' && isRecord(response);
+function isExchange({ method, path, status }: Json): boolean {
+  return typeof method === 'string' && typeof path === 'string' && typeof status === 'number';
 }
 
-function exchangeCheck({ time, request, response }: Json): AccessCheck[] {
-  const { method, url, headers } = isRecord(request) ? request : {};
-  const { status } = isRecord(response) ? response : {};
-  const uri = textOf(url);
-  const [path = '', search = ''] = uri.split('?', 2);
+function exchangeCheck({ time, method, path: uri, requestHeaders, status, responseBody }: Json): AccessCheck[] {
+  const [path = '', search = ''] = textOf(uri).split('?', 2);
   const route = parsePath(path);
   if (route.type === 'malformed') return [];
   const query = parseQuery(search);
@@ -126,12 +123,17 @@ function exchangeCheck({ time, request, response }: Json): AccessCheck[] {
   return [
     {
       user: UNKNOWN_USER,
-      source: isRecord(headers) ? textOf(headers['user-agent']) : '',
+      source: isRecord(requestHeaders) ? textOf(requestHeaders['user-agent']) : '',
       attributes: attributesOfRoute(route, { path, query, call }),
       time: Date.parse(textOf(time)),
-      allowed: status !== 403,
+      allowed: status !== 403 || !isRefusal(textOf(responseBody)),
     },
   ];
+}
+
+/** Whether the body of a 403 is the authorizer's. Admission plugins do not name the user. */
+function isRefusal(body: string): boolean {
+  return body === '' || /forbidden: User \\?"/.test(body);
 }
 
 function pathAttributes(verb: string, uri: string): AccessAttributes {

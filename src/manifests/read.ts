@@ -37,8 +37,8 @@ export interface Manifest {
   readonly name: string | undefined;
   readonly generateName: string | undefined;
   readonly body: RequestBody;
-  /** The line of a field of the object in its file, from one; for a field that is absent, the line of its parent. */
-  readonly lineOf: LineOf;
+  /** The line of a field in its file, from one; of a field that is absent, the line of its parent. Absent: it has no text. */
+  readonly lineOf?: LineOf;
 }
 
 /** The line of a field: `spec.containers[0].image` → 12. */

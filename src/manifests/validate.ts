@@ -220,7 +220,7 @@ class Validation {
 
   #report(manifest: Manifest, problem: Problem): void {
     const { field } = problem;
-    const line = field === undefined ? undefined : manifest.lineOf(field);
+    const line = field === undefined ? undefined : manifest.lineOf?.(field);
     this.findings.push({ ...problem, ...findingPlace(manifest.place, line), object: objectOf(manifest) });
   }
 }

@@ -82,6 +82,6 @@ interface TypedDefinition<Options extends CommandOptions> extends Omit<CommandDe
 /** Infers the types of `values` from `options`. */
 export function defineCommand<const Options extends CommandOptions>(
   definition: TypedDefinition<Options>,
-): TypedDefinition<Options> {
+): CommandDefinition {
   return definition;
 }

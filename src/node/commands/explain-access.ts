@@ -4,7 +4,7 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { type AccessCheck, AccessChecks, type AccessReport, isAllowedBy } from '../../auth/access-report.js';
-import { AccessLogError, readAccessLog } from '../../http/access-log.js';
+import { AccessLogError, readAccessLog, UNKNOWN_USER } from '../../http/access-log.js';
 import { initialClusterRoles } from '../../kinds/rbac/bootstrap/objects.js';
 import { type Dialect, dialectNamed } from '../../meta/dialect.js';
 import { TimeError, timeToMs } from '../../text/time/time.js';
@@ -38,7 +38,11 @@ export const command = defineCommand({
     const dialect = dialectNamed(values.dialect ?? 'kubernetes');
     const [from, to] = [timeOf('--since', values.since), timeOf('--until', values.until)];
     const agent = values['user-agent'] ?? '';
-    const checks = (await readLogs(positionals, environment)).filter(({ source }) => source.includes(agent));
+    const [user, otherUser] = values.user ?? [];
+    const named = user === undefined || otherUser !== undefined ? UNKNOWN_USER : user;
+    const checks = (await readLogs(positionals, environment))
+      .filter(({ source }) => source.includes(agent))
+      .map((check) => (check.user === UNKNOWN_USER ? { ...check, user: named } : check));
     const recorded = new AccessChecks();
     for (const check of checks) {
       if (!check.allowed || !isForEveryone(check, dialect)) recorded.add(check);
@@ -56,6 +60,8 @@ export const command = defineCommand({
       );
     }
     const users = [...new Set(requests.map(({ user }) => user))];
+    if (users.includes(UNKNOWN_USER))
+      environment.writeError('a recording does not contain the user; --user names it\n');
     if (users.length > 1) {
       environment.writeError(`the roles are for ${users.length} users (${users.join(', ')}); --user selects one\n`);
     }

@@ -165,6 +165,25 @@ subjects:
     expect(out).not.toContain('kind: Role\n');
   });
 
+  test('reads a recording, whose user the option names', async () => {
+    const exchange = (method: string, path: string, status = 200, responseBody = '') =>
+      `${JSON.stringify({ id: 1, time: '2026-11-18T13:00:00Z', method, path, requestHeaders: { 'user-agent': 'x' }, status, responseHeaders: {}, responseBody })}\n`;
+    const refusal = (why: string) => JSON.stringify({ kind: 'Status', message: `secrets is forbidden: ${why}` });
+    const log =
+      '{"kind":"Recording","apiVersion":"orchplane/v1"}\n' +
+      exchange('GET', '/api/v1/namespaces/shop/pods?watch=true&timeoutSeconds=5') +
+      exchange('GET', '/apis') +
+      exchange('GET', '/api/v1/secrets', 403, refusal('User "system:serviceaccount:shop:backend" cannot list')) +
+      exchange('PATCH', '/apis/apps/v1/namespaces/shop/deployments/web/scale', 403, refusal('exceeded quota'));
+    const { out, err } = await explain(log, '--user', USER);
+    expect(err).toBe('1 of 3 different requests were refused\n');
+    expect(out).toContain('# refused, 1 of 1: list secrets\n');
+    expect(out).toContain('resources: [pods]\n    verbs: [watch]');
+    expect(out).toContain('resources: [deployments/scale]\n    verbs: [patch]');
+    expect(out).toContain('kind: ServiceAccount\n    name: backend\n');
+    expect((await explain(log)).err).toContain('a recording does not contain the user; --user names it\n');
+  });
+
   test('ignores an incomplete last line', async () => {
     const log = event('list', { objectRef: pods });
     expect((await explain(`${log}{"kind":"Ev`)).out).toBe((await explain(log)).out);
