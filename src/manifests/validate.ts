@@ -150,6 +150,7 @@ class Validation {
       if (served.gvk.kind === 'ResourceQuota') await this.#activateQuota(at, object as ApiObject);
     } catch (error) {
       if (!StatusError.is(error)) throw error;
+      for (const warning of error.warnings) this.#report(manifest, warningFinding(warning));
       // The object is valid: the existing one is a part of every cluster.
       if (StatusError.is(error, 'AlreadyExists')) return;
       for (const finding of errorFindings(error)) this.#report(manifest, finding);

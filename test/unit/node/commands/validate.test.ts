@@ -108,6 +108,15 @@ describe('validate', () => {
     expect(places((await findings()).found)).toEqual(['web.yaml:7 invalid']);
   });
 
+  test('reports warnings of an object that is rejected', async () => {
+    files({ 'web.yaml': DEPLOYMENT.replace('replicas: 2', 'replicas: -1').replace('image:', 'imag:') });
+    expect(places((await findings()).found)).toEqual([
+      'web.yaml:7 invalid',
+      'web.yaml:13 invalid',
+      'web.yaml:14 unknown-field',
+    ]);
+  });
+
   test('warns about unknown fields and fails with --strict', async () => {
     files({ 'web.yaml': DEPLOYMENT.replace('replicas: 2', 'replica: 2') });
     const { code, found } = await findings();
