@@ -271,12 +271,15 @@ function errorFindings(error: StatusError): Problem[] {
     const hasField = field !== undefined && field !== '' && !field.startsWith('<');
     return {
       level: 'error',
-      rule,
+      rule: POLICY_DENIAL.test(message ?? '') ? 'forbidden' : rule,
       message: `${hasField ? `${field}: ` : ''}${message}`,
       ...(hasField ? { field } : {}),
     };
   });
 }
+
+/** A policy chooses the reason of its denials; by default it is Invalid. */
+const POLICY_DENIAL = /^ValidatingAdmissionPolicy '/;
 
 /** `json: cannot unmarshal string into Go struct field DeploymentSpec.spec.replicas of type int32`. */
 function fieldInMessage(message: string): string | undefined {
