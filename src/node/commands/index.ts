@@ -25,6 +25,8 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   snapshot: { summary: 'write a cluster as an etcd snapshot', load: () => import('./snapshot.js') },
   restore: { summary: 'create a cluster from a snapshot or an import', load: () => import('./restore.js') },
   import: { summary: 'read the objects of a real cluster', load: () => import('./import.js') },
+  record: { summary: 'record the requests to a real cluster', load: () => import('./record.js') },
+  replay: { summary: 'serve a recording, or check answers against it', load: () => import('./replay.js') },
   envtest: { summary: 'write the programs that test suites in Go start', load: () => import('./envtest.js') },
   completion: { summary: 'print a completion script for a shell', load: () => import('./completion.js') },
 };

@@ -2,6 +2,7 @@
  * The options of commands that work on a cluster, and the connection to it: a running cluster through its API, or a saved
  * one that this process opens.
  */
+import type { Agent } from 'node:http';
 import { type ApiResource, discoverResources } from '../../http/transport/discovery.js';
 import { httpTransport } from '../../http/transport/http-transport.js';
 import { type DialectName, dialectNamed, serviceGroup } from '../../meta/dialect.js';
@@ -52,6 +53,11 @@ export interface ClusterConnection extends AsyncDisposable {
   fetch(request: Request): Promise<Response>;
 }
 
+/** The connection to the server of a kubeconfig. */
+export interface KubeconfigConnection extends ClusterConnection {
+  readonly agent: Agent;
+}
+
 /** Opens the cluster that the options name. Throws UsageError. */
 export async function openCluster(
   values: CommandValues<typeof CLUSTER_OPTIONS>,
@@ -69,7 +75,7 @@ export async function openCluster(
 export function kubeconfigConnection(
   { kubeconfig, context, token, dialect = 'kubernetes' }: CommandValues<typeof KUBECONFIG_OPTIONS>,
   { variables }: CommandEnvironment,
-): ClusterConnection {
+): KubeconfigConnection {
   const file = kubeconfig ?? variables['KUBECONFIG'] ?? '';
   if (file === '') {
     throw new UsageError('no cluster is named; use --kubeconfig FILE, set KUBECONFIG, or use --data DIR');

@@ -69,7 +69,8 @@ async function checkFolder(data: string): Promise<void> {
   if (content.length > 0) throw new UsageError(`--data ${data} is not empty; a cluster is restored to a new folder`);
 }
 
-async function readState(file: string, values: RestoreValues): Promise<ClusterState> {
+/** Reads an etcd snapshot or a file of objects. Rejects with UsageError. */
+export async function readState(file: string, values: RestoreValues): Promise<ClusterState> {
   const skip: readonly Skippable[] = (values['snapshot-skip'] ?? [])
     .flatMap((list) => list.split(','))
     .map(readSkippable);

@@ -198,7 +198,7 @@ describe('import', () => {
     cluster.use(async (request, next) => {
       if (request.verb === 'list' && request.resource.resource === 'secrets') {
         const { errors } = await import('../../../../src/meta/errors.js');
-        throw errors.forbidden({ group: '', resource: 'secrets' }, '', new Error('no'));
+        throw errors.forbidden({ group: '', resource: 'secrets' }, '', 'no');
       }
       return next(request);
     });

@@ -1,0 +1,109 @@
+/**
+ * Recordings of HTTP exchanges with an API server: one JSON value for each line. `orchplane record` writes them.
+ */
+import { isRecord } from '../util/json.js';
+
+/** A request and its answer. */
+export interface RecordedExchange {
+  /** The position of the request, from one. Exchanges are written when they end, so lines are in another order. */
+  readonly id: number;
+  /** When the request arrived. */
+  readonly time: string;
+  readonly method: string;
+  /** The path with the query. */
+  readonly path: string;
+  /** Without credentials. */
+  readonly requestHeaders: Readonly<Record<string, string>>;
+  readonly requestBody?: RecordedBody;
+  readonly status: number;
+  readonly responseHeaders: Readonly<Record<string, string>>;
+  /** Absent for a stream. */
+  readonly responseBody?: RecordedBody;
+  /** The parts of a watch or of another stream, with the milliseconds since the answer began. */
+  readonly stream?: readonly (readonly [ms: number, text: string])[];
+  /** The client or the end of the recording ended the exchange, not the server. */
+  readonly isCut?: true;
+  /** An upgraded connection, such as exec. Its content is not recorded. */
+  readonly isUpgrade?: true;
+}
+
+/** A text, or bytes that are none. */
+export type RecordedBody = string | { readonly base64: string };
+
+/** The first line of a recording. */
+const HEADER = { kind: 'Recording', apiVersion: 'orchplane/v1' };
+
+/** The first line of a recording, with its line feed. */
+export const RECORDING_HEADER = `${JSON.stringify(HEADER)}\n`;
+
+/** An exchange as a line. */
+export function recordingLine(exchange: RecordedExchange): string {
+  return `${JSON.stringify(exchange)}\n`;
+}
+
+/** A text that is not a recording. */
+export class RecordingError extends Error {
+  override readonly name = 'RecordingError';
+}
+
+/** The exchanges in the order of their requests. Throws RecordingError. */
+export function parseRecording(text: string): readonly RecordedExchange[] {
+  const [first = '', ...lines] = text.split('\n');
+  const header = parseLine(first);
+  if (!isRecord(header) || header['kind'] !== HEADER.kind || header['apiVersion'] !== HEADER.apiVersion) {
+    throw new RecordingError('is not a recording of "orchplane record"');
+  }
+  const exchanges = lines.flatMap((line, index) => {
+    // The last line is incomplete if the recorder was killed.
+    const value = line === '' ? undefined : parseLine(line);
+    if (value === undefined && (line === '' || index === lines.length - 1)) return [];
+    if (!isExchange(value)) throw new RecordingError(`has a line that is not an exchange: line ${index + 2}`);
+    return [value];
+  });
+  return exchanges.sort((left, right) => left.id - right.id);
+}
+
+function parseLine(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function isExchange(value: unknown): value is RecordedExchange {
+  return (
+    isRecord(value) &&
+    typeof value['id'] === 'number' &&
+    typeof value['method'] === 'string' &&
+    typeof value['path'] === 'string' &&
+    typeof value['status'] === 'number' &&
+    isRecord(value['requestHeaders']) &&
+    isRecord(value['responseHeaders'])
+  );
+}
+
+/** Parameters of reads that clients choose anew each time. */
+const VARYING = ['timeoutSeconds', 'resourceVersion', 'resourceVersionMatch', 'continue', 'timeout'];
+
+/** What the answer to a request depends on. `isLoose`: also requests with other versions and timeouts have this key. */
+export function exchangeKey({ method, path }: Pick<RecordedExchange, 'method' | 'path'>, isLoose: boolean): string {
+  const url = new URL(path, 'http://recording');
+  url.searchParams.delete('timeoutSeconds');
+  if (isLoose) for (const name of VARYING) url.searchParams.delete(name);
+  url.searchParams.sort();
+  return `${method} ${url.pathname}?${url.searchParams}`;
+}
+
+/** Whether a request is for objects, in contrast to discovery, versions, health and schemas. */
+export function isResourcePath(path: string): boolean {
+  return /^\/(?:api\/[^/?]+|apis\/[^/?]+\/[^/?]+)\/[^?]+/.test(path);
+}
+
+/** Whether the answer to a request is a watch. */
+export function isWatchPath(path: string): boolean {
+  const { searchParams, pathname } = new URL(path, 'http://recording');
+  const watch = searchParams.get('watch');
+  return watch === 'true' || watch === '1' || /^\/(?:api\/[^/]+|apis\/[^/]+\/[^/]+)\/watch\//.test(pathname);
+}

@@ -1,0 +1,97 @@
+/**
+ * The HTTPS servers of `orchplane record` and `orchplane replay --serve`: clients connect with a generated kubeconfig.
+ */
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import type { Duplex } from 'node:stream';
+import { kubeconfigText, writeKubeconfig } from '../kubeconfig.js';
+import { certificateForHost } from '../serve.js';
+import { type CommandOptions, type CommandValues, UsageError } from './command.js';
+
+export const LISTENER_OPTIONS = {
+  port: { type: 'string', value: 'N', help: 'the port; default: any free port' },
+  host: { type: 'string', value: 'ADDRESS', help: 'the address to listen on; default: 127.0.0.1' },
+  'client-kubeconfig': {
+    type: 'string',
+    value: 'FILE',
+    help: 'where to write the kubeconfig of clients; default: a temporary file',
+  },
+} as const satisfies CommandOptions;
+
+export interface ProxyHandlers {
+  request(request: IncomingMessage, response: ServerResponse): void;
+  /** Absent: upgrades are refused. */
+  upgrade?(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+}
+
+export interface ProxyListener extends AsyncDisposable {
+  readonly url: string;
+  /** The path of the kubeconfig for clients. */
+  readonly kubeconfig: string;
+}
+
+/** Starts a server on this machine. Requests without the token of the kubeconfig are refused. Throws UsageError. */
+export async function startListener(
+  values: CommandValues<typeof LISTENER_OPTIONS>,
+  handlers: ProxyHandlers,
+): Promise<ProxyListener> {
+  const port = readPort(values.port ?? '0');
+  const host = values.host ?? '127.0.0.1';
+  const { cert, key, ca } = await certificateForHost(host);
+  const token = randomBytes(32).toString('base64url');
+  const server = createServer({ cert, key });
+  server.on('request', (request, response) => {
+    if (isAllowed(request, token)) handlers.request(request, response);
+    else refuse(response);
+  });
+  server.on('upgrade', (request, socket, head) => {
+    if (isAllowed(request, token) && handlers.upgrade !== undefined) handlers.upgrade(request, socket, head);
+    else socket.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+  });
+  server.listen(port, host);
+  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'EADDRINUSE' ? new UsageError(`port ${port} is in use; --port 0 takes a free one`) : error;
+  });
+  const shownHost = host.includes(':') ? `[${host}]` : host;
+  const url = `https://${shownHost}:${(server.address() as AddressInfo).port}`;
+  const folder = values['client-kubeconfig'] === undefined ? await mkdtemp(join(tmpdir(), 'orchplane-')) : undefined;
+  const kubeconfig = resolve(values['client-kubeconfig'] ?? join(folder ?? '', 'kubeconfig'));
+  const close = async (): Promise<void> => {
+    server.close();
+    server.closeAllConnections();
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  };
+  await writeKubeconfig(kubeconfig, kubeconfigText({ url, caCertificate: ca, token })).catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
+  return { url, kubeconfig, [Symbol.asyncDispose]: close };
+}
+
+function readPort(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new UsageError(`--port takes a number from 0 to 65535, got "${text}"`);
+}
+
+function isAllowed({ headers }: IncomingMessage, token: string): boolean {
+  const given = Buffer.from(headers.authorization ?? '');
+  const wanted = Buffer.from(`Bearer ${token}`);
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+}
+
+function refuse(response: ServerResponse): void {
+  sendStatus(response, 401, 'the token of the kubeconfig that orchplane has printed is missing');
+}
+
+/** Answers with a Status. */
+export function sendStatus(response: ServerResponse, code: number, message: string): void {
+  const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, code };
+  response.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(status));
+}

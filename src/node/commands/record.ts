@@ -1,0 +1,253 @@
+/**
+ * The command `orchplane record`: a proxy in front of an API server that writes every exchange to a file.
+ */
+
+import { once } from 'node:events';
+import { createWriteStream, type WriteStream } from 'node:fs';
+import { type ClientRequest, type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import type { Duplex } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import {
+  isWatchPath,
+  RECORDING_HEADER,
+  type RecordedBody,
+  type RecordedExchange,
+  recordingLine,
+} from '../../http/recording.js';
+import { formatTime } from '../../text/time/time.js';
+import { systemClock } from '../../util/clock.js';
+import { messageOf } from '../../util/message-of.js';
+import { type CommandOptions, defineCommand, UsageError } from './command.js';
+import { errorLine } from './manifest-input.js';
+import { KUBECONFIG_OPTIONS, type KubeconfigConnection, kubeconfigConnection } from './open-cluster.js';
+import { LISTENER_OPTIONS, sendStatus, startListener } from './proxy-listener.js';
+
+const OPTIONS = {
+  output: { type: 'string', short: 'o', value: 'FILE', help: 'the file to write, a JSON value for each exchange' },
+  ...KUBECONFIG_OPTIONS,
+  ...LISTENER_OPTIONS,
+} as const satisfies CommandOptions;
+
+export const command = defineCommand({
+  usage: ['record -o FILE [--kubeconfig FILE] [options]'],
+  summary:
+    'Forwards requests to a running cluster and writes each exchange to a file, until Ctrl-C. Clients use the kubeconfig that is printed; they act as the user of --kubeconfig. Credentials in headers are not written, but the bodies of Secrets are.',
+  options: OPTIONS,
+  async run({ values, positionals }, environment) {
+    const { output = '' } = values;
+    if (positionals[0] !== undefined) throw new UsageError(`unexpected "${positionals[0]}"`);
+    if (output === '') throw new UsageError('record needs --output, the file to write');
+    const stopped = environment.untilStopped();
+    await using backend = kubeconfigConnection(values, environment);
+    const file = createWriteStream(output, { mode: 0o600 });
+    await once(file, 'open').catch((error: unknown) => {
+      throw new UsageError(`--output ${output}: ${messageOf(error)}`);
+    });
+    const recorder = new Recorder(backend, file, (text) => environment.writeError(errorLine(text)));
+    try {
+      await using listener = await startListener(values, recorder);
+      environment.writeOut(
+        `records requests to ${backend.url} in ${output}; in another terminal:\n\n  export KUBECONFIG='${listener.kubeconfig}'\n\nCtrl-C ends it.\n`,
+      );
+      await stopped;
+      recorder.cut();
+    } finally {
+      file.end();
+      await once(file, 'close');
+    }
+    environment.writeOut(`wrote ${recorder.count} exchanges to ${output}\n`);
+    return 0;
+  },
+});
+
+/** Headers that are not forwarded: those of the connection, and the credentials of the proxy. */
+const NOT_FORWARDED: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+  'host',
+  'authorization',
+  'accept-encoding',
+]);
+
+/** Headers that may contain credentials, or that concern the connection only. */
+const NOT_RECORDED =
+  /^(?:authorization|proxy-.*|cookie|set-cookie|x-remote-.*|connection|keep-alive|host|transfer-encoding|content-length|date|audit-id|x-kubernetes-pf-.*)$|token|secret/;
+
+interface OpenExchange {
+  readonly exchange: RecordedExchange;
+  cut(): void;
+}
+
+class Recorder {
+  count = 0;
+  #nextId = 1;
+  readonly #backend: KubeconfigConnection;
+  readonly #file: WriteStream;
+  readonly #warn: (text: string) => void;
+  readonly #open = new Set<OpenExchange>();
+
+  constructor(backend: KubeconfigConnection, file: WriteStream, warn: (text: string) => void) {
+    this.#backend = backend;
+    this.#file = file;
+    this.#warn = warn;
+    file.write(RECORDING_HEADER);
+  }
+
+  /** Writes the exchanges that have not ended. */
+  cut(): void {
+    for (const each of this.#open) each.cut();
+  }
+
+  readonly request = (request: IncomingMessage, response: ServerResponse): void => {
+    this.#forward(request, response).catch((error: unknown) => {
+      this.#warn(`${request.method} ${request.url} failed: ${messageOf(error)}`);
+      if (!response.headersSent)
+        sendStatus(response, 502, `the recorded server cannot be reached: ${messageOf(error)}`);
+      else response.destroy();
+    });
+  };
+
+  /** Connections such as exec are forwarded; only that there was one is recorded. */
+  readonly upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    const started = this.#begin(request);
+    this.#warn(`${request.method} ${request.url} is forwarded, but its content is not recorded`);
+    socket.on('error', () => socket.destroy());
+    this.#send(request, { connection: 'upgrade', upgrade: request.headers.upgrade ?? '' })
+      .then((outgoing) => {
+        outgoing.on('upgrade', (answer, remote, remoteHead) => {
+          this.#write({ ...started, status: 101, responseHeaders: recordedHeaders(answer), isUpgrade: true });
+          const lines = rawLines(answer);
+          socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines}\r\n`);
+          remote.on('error', () => socket.destroy());
+          socket.write(remoteHead);
+          remote.write(head);
+          remote.pipe(socket).pipe(remote);
+        });
+        outgoing.on('response', (answer) => {
+          this.#write({ ...started, status: answer.statusCode ?? 0, responseHeaders: recordedHeaders(answer) });
+          socket.write(`HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}\r\n${rawLines(answer)}\r\n`);
+          answer.pipe(socket);
+        });
+        outgoing.on('error', () => socket.destroy());
+        outgoing.end();
+      })
+      .catch(() => socket.destroy());
+  };
+
+  #begin(request: IncomingMessage): Omit<RecordedExchange, 'status' | 'responseHeaders'> {
+    return {
+      id: this.#nextId++,
+      time: formatTime(systemClock.now()),
+      method: request.method ?? 'GET',
+      path: request.url ?? '/',
+      requestHeaders: recordedHeaders(request),
+    };
+  }
+
+  async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const started = this.#begin(request);
+    const body = await buffer(request);
+    const outgoing = await this.#send(request, body.length > 0 ? { 'content-length': String(body.length) } : {});
+    response.on('close', () => outgoing.destroy());
+    outgoing.end(body);
+    const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
+    const recorded = {
+      ...started,
+      ...(body.length > 0 ? { requestBody: recordedBody(body, started.path) } : {}),
+      status: answer.statusCode ?? 0,
+      responseHeaders: recordedHeaders(answer),
+    };
+    response.writeHead(recorded.status, forwardedHeaders(answer));
+    response.flushHeaders();
+    await this.#pass(recorded, answer, response);
+  }
+
+  async #send(request: IncomingMessage, more: Readonly<Record<string, string>>): Promise<ClientRequest> {
+    const { url, token, agent } = this.#backend;
+    const bearer = typeof token === 'function' ? await token() : token;
+    const send = url.startsWith('https:') ? requestHttps : requestHttp;
+    const headers = {
+      ...forwardedHeaders(request),
+      ...more,
+      ...acceptHeader(request),
+      ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
+    };
+    return send(url.replace(/\/+$/, '') + request.url, { agent, method: request.method, headers });
+  }
+
+  /** Passes the answer on and records it. */
+  async #pass(recorded: RecordedExchange, answer: IncomingMessage, response: ServerResponse): Promise<void> {
+    const isStream = isWatchPath(recorded.path) || /[?&]follow=(?:true|1)\b/.test(recorded.path);
+    const beganMs = systemClock.now();
+    const chunks: Buffer[] = [];
+    const times: number[] = [];
+    const write = (isCut: boolean): void => {
+      if (!this.#open.delete(entry)) return;
+      const decoder = new TextDecoder();
+      const parts = chunks.map((chunk, at) => [times[at] ?? 0, decoder.decode(chunk, { stream: true })] as const);
+      const content = isStream
+        ? { stream: parts }
+        : { responseBody: recordedBody(Buffer.concat(chunks), recorded.path) };
+      this.#write({ ...recorded, ...content, ...(isCut ? { isCut: true } : {}) });
+    };
+    const entry: OpenExchange = { exchange: recorded, cut: () => write(true) };
+    this.#open.add(entry);
+    try {
+      for await (const chunk of answer as AsyncIterable<Buffer>) {
+        chunks.push(chunk);
+        times.push(Math.round(systemClock.now() - beganMs));
+        if (!response.write(chunk)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+      }
+      write(false);
+      response.end();
+    } catch (error) {
+      // The client has ended a watch, or the server has broken off.
+      write(true);
+      if (!response.destroyed) throw error;
+    }
+  }
+
+  #write(exchange: RecordedExchange): void {
+    this.count++;
+    this.#file.write(recordingLine(exchange));
+  }
+}
+
+/** Bodies in JSON can be compared and read, so clients that accept JSON and other encodings get JSON. */
+function acceptHeader({ headers }: IncomingMessage): { readonly accept?: string } {
+  const clauses = headers.accept?.split(',') ?? [];
+  const readable = clauses.filter((clause) => !/protobuf|cbor/.test(clause));
+  return readable.length === 0 ? {} : { accept: readable.join(',') };
+}
+
+function forwardedHeaders({ rawHeaders }: IncomingMessage): Record<string, string[]> {
+  const headers: Record<string, string[]> = {};
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = (rawHeaders[at] ?? '').toLowerCase();
+    if (!NOT_FORWARDED.has(name)) headers[name] = [...(headers[name] ?? []), rawHeaders[at + 1] ?? ''];
+  }
+  return headers;
+}
+
+function recordedHeaders({ headers }: IncomingMessage): Record<string, string> {
+  const entries = Object.entries(headers).filter(([name]) => !NOT_RECORDED.test(name));
+  return Object.fromEntries(entries.map(([name, value]) => [name, [value].flat().join(', ')]));
+}
+
+/** All headers, for an answer that is written to a socket. */
+function rawLines({ rawHeaders }: IncomingMessage): string {
+  let lines = '';
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) lines += `${rawHeaders[at]}: ${rawHeaders[at + 1]}\r\n`;
+  return lines;
+}
+
+/** Requests whose bodies contain credentials of service accounts and users. */
+const TOKEN_PATH = /\/serviceaccounts\/[^/]+\/token(?:\?|$)|\/tokenreviews(?:\?|$)/;
+
+function recordedBody(bytes: Buffer, path: string): RecordedBody {
+  const text = bytes.toString('utf8');
+  if (!Buffer.from(text, 'utf8').equals(bytes)) return { base64: bytes.toString('base64') };
+  return TOKEN_PATH.test(path) ? text.replace(/("token"\s*:\s*")[^"]*/g, '$1redacted') : text;
+}

@@ -1,0 +1,319 @@
+/** `orchplane record` and `orchplane replay`. */
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Cluster, createClient, createCluster } from 'orchplane';
+import { ConfigMap, Pod, ServiceAccount } from 'orchplane/kinds';
+import { kubeconfigTransport, serve } from 'orchplane/node';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { parseRecording, type RecordedExchange } from '../../../../src/http/recording.js';
+import { kubeconfigBackend } from '../../../../src/node/kubeconfig-transport.js';
+import { type CommandResult, run } from './run.js';
+
+let folder = '';
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'orchplane-record-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+});
+
+function newCluster(): Cluster {
+  const cluster = createCluster({ dialect: 'kubernetes' });
+  onTestFinished(() => cluster.close());
+  return cluster;
+}
+
+async function served(cluster: Cluster): Promise<string> {
+  const server = await serve(cluster, { token: 'the-admin-token', tls: true });
+  onTestFinished(() => server.close());
+  return server.kubeconfig;
+}
+
+interface Running {
+  /** The kubeconfig that the command prints. */
+  readonly kubeconfig: string;
+  /** Stops the command. */
+  end(): Promise<CommandResult>;
+}
+
+/** Starts a command that prints a kubeconfig and runs until it is stopped. */
+async function started(args: readonly string[]): Promise<Running> {
+  let stop = (): void => undefined;
+  const stopped = new Promise<void>((resolve) => {
+    stop = resolve;
+  });
+  let result: Promise<CommandResult> | undefined;
+  let isStarted = false;
+  const kubeconfig = await new Promise<string>((resolve, reject) => {
+    result = run(args, {
+      stop: stopped,
+      onOutput(out) {
+        const [, path] = /KUBECONFIG='([^']+)'/.exec(out) ?? [];
+        if (path === undefined || isStarted) return;
+        isStarted = true;
+        resolve(readFileSync(path, 'utf8'));
+      },
+    });
+    void result.then(({ err }) => reject(new Error(`the command ended: ${err}`)));
+  });
+  return {
+    kubeconfig,
+    end() {
+      stop();
+      return result as Promise<CommandResult>;
+    },
+  };
+}
+
+async function recorded(
+  file: string,
+  cluster: Cluster,
+  work: (kubeconfig: string) => Promise<void>,
+): Promise<CommandResult> {
+  const command = await started(['record', '-o', file, '--kubeconfig', await served(cluster)]);
+  await work(command.kubeconfig);
+  return command.end();
+}
+
+const clientOf = (kubeconfig: string) => createClient({ transport: kubeconfigTransport(kubeconfig) });
+
+const exchangesIn = (file: string): readonly RecordedExchange[] => parseRecording(readFileSync(file, 'utf8'));
+
+/** Creates, changes, watches and deletes objects. */
+async function useCluster(kubeconfig: string): Promise<void> {
+  const configMaps = clientOf(kubeconfig).api(ConfigMap);
+  const watched: string[] = [];
+  const { resourceVersion } = (await configMaps.list()).metadata;
+  const watching = (async () => {
+    for await (const event of configMaps.watch({ resourceVersion })) {
+      watched.push(event.type);
+      if (event.type === 'DELETED') break;
+    }
+  })();
+  const created = await configMaps.create({ metadata: { generateName: 'a-' }, data: { x: '1' } });
+  await configMaps.update({ ...created, data: { x: '2' } });
+  await configMaps.get(created.metadata.name);
+  await expect(configMaps.get('missing')).rejects.toMatchObject({ reason: 'NotFound' });
+  await configMaps.list();
+  await configMaps.delete(created.metadata.name);
+  await watching;
+  expect(watched).toEqual(['ADDED', 'MODIFIED', 'DELETED']);
+}
+
+describe('record', () => {
+  test('forwards requests and writes every exchange, without credentials', async () => {
+    const file = join(folder, 'r.jsonl');
+    const { code, out, err } = await recorded(file, newCluster(), useCluster);
+    const exchanges = exchangesIn(file);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toMatch(new RegExp(`wrote ${exchanges.length} exchanges to ${file}\n$`));
+    expect(exchanges.map(({ method, status }) => `${method} ${status}`)).toEqual(
+      expect.arrayContaining(['POST 201', 'PUT 200', 'GET 404', 'GET 200', 'DELETE 200']),
+    );
+    const created = exchanges.find(({ method }) => method === 'POST');
+    expect(created).toMatchObject({ path: '/api/v1/namespaces/default/configmaps', status: 201 });
+    expect(JSON.parse(String(created?.requestBody))).toMatchObject({ kind: 'ConfigMap', data: { x: '1' } });
+    expect(JSON.parse(String(created?.responseBody))).toMatchObject({ metadata: { generateName: 'a-' } });
+    const watch = exchanges.find(({ path }) => path.includes('watch=true'));
+    expect(watch?.stream?.map(([, text]) => text).join('')).toMatch(/ADDED.*MODIFIED.*DELETED/s);
+    const text = readFileSync(file, 'utf8');
+    expect(text).not.toMatch(/authorization|Bearer|the-admin-token/i);
+    expect(statSync(file).mode & 0o077).toBe(0);
+  });
+
+  test('writes no tokens of service accounts', async () => {
+    const file = join(folder, 'r.jsonl');
+    const cluster = newCluster();
+    await cluster.api(ServiceAccount).create({ metadata: { name: 'robot' } });
+    let token = '';
+    await recorded(file, cluster, async (kubeconfig) => {
+      const { url, token: bearer, fetch } = kubeconfigBackend(kubeconfig);
+      const response = await fetch(
+        new Request(`${url}/api/v1/namespaces/default/serviceaccounts/robot/token`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${String(bearer)}`, 'content-type': 'application/json' },
+          body: JSON.stringify({ kind: 'TokenRequest', apiVersion: 'authentication.k8s.io/v1', spec: {} }),
+        }),
+      );
+      ({
+        status: { token },
+      } = (await response.json()) as { status: { token: string } });
+    });
+    expect(token.length).toBeGreaterThan(100);
+    expect(readFileSync(file, 'utf8')).not.toContain(token);
+    expect(readFileSync(file, 'utf8')).toContain('\\"token\\":\\"redacted\\"');
+  });
+
+  test('keeps what a watch has received when the recording ends', async () => {
+    const file = join(folder, 'r.jsonl');
+    const cluster = newCluster();
+    await recorded(file, cluster, async (kubeconfig) => {
+      const watch = clientOf(kubeconfig).api(ConfigMap).watch({ resourceVersion: '1' });
+      await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+      await watch[Symbol.asyncIterator]().next();
+    });
+    expect(exchangesIn(file)).toMatchObject([
+      { isCut: true, stream: [[expect.any(Number), expect.stringContaining('ADDED')]] },
+    ]);
+  });
+
+  test('refuses clients without the token of its kubeconfig', async () => {
+    const command = await started([
+      'record',
+      '-o',
+      join(folder, 'r.jsonl'),
+      '--kubeconfig',
+      await served(newCluster()),
+    ]);
+    const { url, fetch } = kubeconfigBackend(command.kubeconfig);
+    expect((await fetch(new Request(`${url}/api/v1/secrets`))).status).toBe(401);
+    expect((await command.end()).out).toContain('wrote 0 exchanges');
+  });
+
+  test('answers with 502 when the recorded server cannot be reached', async () => {
+    const config = JSON.stringify({
+      'current-context': 'a',
+      contexts: [{ name: 'a', context: { cluster: 'c' } }],
+      clusters: [{ name: 'c', cluster: { server: 'http://127.0.0.1:1' } }],
+    });
+    const command = await started(['record', '-o', join(folder, 'r.jsonl'), '--kubeconfig', config]);
+    const { url, token, fetch } = kubeconfigBackend(command.kubeconfig);
+    const headers = { authorization: `Bearer ${String(token)}` };
+    const response = await fetch(new Request(`${url}/api/v1/pods`, { headers }));
+    expect(response.status).toBe(502);
+    expect(await response.json()).toMatchObject({
+      message: expect.stringContaining('the recorded server cannot be reached'),
+    });
+    expect((await command.end()).err).toContain('GET /api/v1/pods failed');
+  });
+
+  test('forwards upgraded connections and says that their content is not recorded', async () => {
+    const backend = createServer();
+    backend.on('upgrade', (_request, socket) => {
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
+      socket.pipe(socket);
+    });
+    await listening(backend);
+    const { port } = backend.address() as AddressInfo;
+    const config = JSON.stringify({
+      'current-context': 'a',
+      contexts: [{ name: 'a', context: { cluster: 'c' } }],
+      clusters: [{ name: 'c', cluster: { server: `http://127.0.0.1:${port}` } }],
+    });
+    const file = join(folder, 'r.jsonl');
+    const command = await started(['record', '-o', file, '--kubeconfig', config]);
+    const { url, token, agent } = kubeconfigBackend(command.kubeconfig);
+    const { request } = await import('node:https');
+    const headers = { authorization: `Bearer ${String(token)}`, connection: 'Upgrade', upgrade: 'echo' };
+    const outgoing = request(`${url}/api/v1/namespaces/default/pods/p/exec?command=ls`, { agent, headers });
+    const echoed = await new Promise<string>((resolve, reject) => {
+      outgoing.on('error', reject).on('upgrade', (_answer, socket) => {
+        socket.on('data', (data) => {
+          resolve(String(data));
+          socket.destroy();
+        });
+        socket.write('hello');
+      });
+      outgoing.end();
+    });
+    expect(echoed).toBe('hello');
+    expect((await command.end()).err).toContain('/exec?command=ls is forwarded, but its content is not recorded');
+    expect(exchangesIn(file)).toMatchObject([{ isUpgrade: true, status: 101 }]);
+    backend.close();
+  });
+
+  test.each([
+    ['record', 'record needs --output, the file to write'],
+    ['record -o f x', 'unexpected "x"'],
+    ['record -o f', 'no cluster is named'],
+    ['replay', 'replay takes one file'],
+    ['replay a b', 'replay takes one file'],
+    ['replay nowhere', 'nowhere: no such file'],
+    ['replay package.json', 'package.json is not a recording of "orchplane record"'],
+    ['replay a --port 1', '--port needs --serve'],
+    ['replay a --serve --from b', '--from contradicts --serve'],
+    ['replay a --from b --kubeconfig c', '--from and --kubeconfig contradict each other'],
+  ])('rejects "%s" with one line and exit code 2', async (line, problem) => {
+    const { code, out, err } = await run(line);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toMatch(/^orchplane: [^\n]+\n$/);
+    expect(err).toContain(problem);
+  });
+});
+
+function listening(server: Server): Promise<void> {
+  return new Promise((resolve) => void server.listen(0, '127.0.0.1', resolve));
+}
+
+describe('replay', () => {
+  test('finds no differences between two clusters', async () => {
+    const file = join(folder, 'r.jsonl');
+    await recorded(file, newCluster(), useCluster);
+    const { code, out } = await run(['replay', file]);
+    expect(out).toMatch(/^compared \d+ answers: 0 different; \d+ not compared\n$/);
+    expect(code).toBe(0);
+    expect((await run(['replay', file, '--kubeconfig', await served(newCluster())])).code).toBe(0);
+  });
+
+  test('reports different answers and exits with 1', async () => {
+    const file = join(folder, 'r.jsonl');
+    await recorded(file, newCluster(), useCluster);
+    const text = readFileSync(file, 'utf8')
+      .replaceAll('\\"x\\":\\"2\\"}}', '\\"x\\":\\"3\\"}}')
+      .replace('"status":404', '"status":403');
+    writeFileSync(file, text);
+    const { code, out } = await run(['replay', file]);
+    expect(code).toBe(1);
+    expect(out).toMatch(/^ {2}status code: recorded 403, answered 404$/m);
+    const { different } = JSON.parse((await run(['replay', file, '-o', 'json'])).out);
+    expect(different.length).toBeGreaterThan(0);
+  });
+
+  test('starts from the state of an import', async () => {
+    const cluster = newCluster();
+    await cluster.api(Pod).create({ metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } });
+    const dump = join(folder, 'dump.json');
+    await run(['import', '-o', dump, '--kubeconfig', await served(cluster)]);
+    const file = join(folder, 'r.jsonl');
+    await recorded(file, cluster, async (kubeconfig) => {
+      const pods = clientOf(kubeconfig).api(Pod);
+      await pods.get('p');
+      await pods.list();
+    });
+    expect((await run(['replay', file])).code).toBe(1);
+    expect(await run(['replay', file, '--from', dump])).toEqual({
+      code: 0,
+      out: 'compared 2 answers: 0 different; 0 not compared\n',
+      err: '',
+    });
+  });
+
+  test('serves recorded answers', async () => {
+    const file = join(folder, 'r.jsonl');
+    await recorded(file, newCluster(), async (kubeconfig) => {
+      await run(['apply', '-f', '-', '--kubeconfig', kubeconfig], {
+        stdin: 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n',
+      });
+      await run(['get', 'cm', '--kubeconfig', kubeconfig]);
+      await useCluster(kubeconfig);
+    });
+    const command = await started(['replay', file, '--serve']);
+    const shown = await run(['get', 'cm', '--kubeconfig', command.kubeconfig]);
+    expect(shown.out).toMatch(/^NAME +DATA +AGE\na +0 +\d+s\n$/);
+    const watched: string[] = [];
+    const configMaps = clientOf(command.kubeconfig).api(ConfigMap);
+    for await (const { type } of configMaps.watch({ resourceVersion: '1' })) {
+      watched.push(type);
+      if (type === 'DELETED') break;
+    }
+    expect(watched).toEqual(['ADDED', 'MODIFIED', 'DELETED']);
+    await expect(clientOf(command.kubeconfig).api(Pod).get('p')).rejects.toMatchObject({ code: 404 });
+    const { code, err } = await command.end();
+    expect({ code, err }).toEqual({
+      code: 0,
+      err: 'orchplane: not recorded: GET /api/v1/namespaces/default/pods/p\n',
+    });
+  });
+});
