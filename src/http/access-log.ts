@@ -10,6 +10,7 @@ import { isRecord } from '../util/json.js';
 import { attributesOfRoute } from './access.js';
 import { parsePath } from './path.js';
 import { isWatchRequested, parseQuery } from './query.js';
+import { parseRecording, RECORDING_HEADER, type RecordedExchange, RecordingError } from './recording.js';
 
 /** The log is not one of the supported formats. The message names the line. */
 export class AccessLogError extends Error {
@@ -24,21 +25,31 @@ export const UNKNOWN_USER = 'unknown';
  * line that is not part of such a log. An incomplete last line is ignored: the program that writes it may still run.
  */
 export function readAccessLog(text: string): AccessCheck[] {
+  return text.startsWith(RECORDING_HEADER) ? readRecording(text) : readAuditLog(text);
+}
+
+function readRecording(text: string): AccessCheck[] {
+  try {
+    return parseRecording(text).flatMap(exchangeCheck);
+  } catch (error) {
+    if (error instanceof RecordingError) throw new AccessLogError(error.message);
+    throw error;
+  }
+}
+
+function readAuditLog(text: string): AccessCheck[] {
   const lines = text.split('\n');
   const last = lines.length - 1;
   const events = new Map<string, Json>();
-  const checks: AccessCheck[] = [];
   lines.forEach((line, index) => {
-    if (line.trim() === '') return;
-    const value = parseLine(line, index, index === last);
+    const value = line.trim() === '' ? undefined : parseLine(line, index, index === last);
     if (value === undefined) return;
-    if (isAuditEvent(value)) rememberEvent(events, value);
-    else if (isExchange(value)) checks.push(...exchangeCheck(value));
-    else if (!isHeader(value)) {
-      throw new AccessLogError(`line ${index + 1} is neither an audit event nor an exchange of "orchplane record"`);
+    if (!isAuditEvent(value)) {
+      throw new AccessLogError(`line ${index + 1} is neither an audit event nor a recording of "orchplane record"`);
     }
+    rememberEvent(events, value);
   });
-  return [...[...events.values()].flatMap(eventCheck), ...checks];
+  return [...events.values()].flatMap(eventCheck);
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -105,27 +116,18 @@ function objectAttributes(verb: string, reference: Json): AccessAttributes {
   });
 }
 
-/** The first line of a recording. */
-function isHeader({ kind }: Json): boolean {
-  return kind === 'Recording';
-}
-
-function isExchange({ method, path, status }: Json): boolean {
-  return typeof method === 'string' && typeof path === 'string' && typeof status === 'number';
-}
-
-function exchangeCheck({ time, method, path: uri, requestHeaders, status, responseBody }: Json): AccessCheck[] {
-  const [path = '', search = ''] = textOf(uri).split('?', 2);
+function exchangeCheck(exchange: RecordedExchange): AccessCheck[] {
+  const { time, method, path: uri, requestHeaders, status, responseBody } = exchange;
+  const [path = '', search = ''] = uri.split('?', 2);
   const route = parsePath(path);
   if (route.type === 'malformed') return [];
   const query = parseQuery(search);
-  const call = { method: textOf(method), watch: isWatchRequested(query) };
   return [
     {
       user: UNKNOWN_USER,
-      source: isRecord(requestHeaders) ? textOf(requestHeaders['user-agent']) : '',
-      attributes: attributesOfRoute(route, { path, query, call }),
-      time: Date.parse(textOf(time)),
+      source: requestHeaders['user-agent'] ?? '',
+      attributes: attributesOfRoute(route, { path, query, call: { method, watch: isWatchRequested(query) } }),
+      time: Date.parse(time),
       allowed: status !== 403 || !isRefusal(textOf(responseBody)),
     },
   ];

@@ -192,7 +192,7 @@ subjects:
 
   test.each([
     ['', [], 'FILE contains no requests'],
-    ['{}\n', [], 'FILE: line 1 is neither an audit event nor an exchange of "orchplane record"'],
+    ['{}\n', [], 'FILE: line 1 is neither an audit event nor a recording of "orchplane record"'],
     ['[]\n', [], 'FILE: line 1 is not an object'],
     [
       event('list', { objectRef: pods }),
