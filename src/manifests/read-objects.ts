@@ -1,6 +1,7 @@
 /**
  * Reads the objects of a cluster through its API, for `orchplane import`.
  */
+import { DEFAULT_SERVICE } from '../meta/dialect.js';
 import { StatusError } from '../meta/errors.js';
 import { qualifiedResource } from '../meta/gvk.js';
 import type { ApiList, ApiObject } from '../meta/object.js';
@@ -44,7 +45,8 @@ const PAGE_SIZE = 500;
 
 /**
  * All objects that clients can create, of each kind in the version that the server prefers: CustomResourceDefinitions
- * first, then the others in the order of discovery. An object that is served in several groups is read once.
+ * first, then the others in the order of discovery. An object that is served in several groups is read once. What a
+ * server writes about itself is left out.
  */
 export async function* readObjects(
   transport: Transport,
@@ -60,7 +62,7 @@ export async function* readObjects(
       for await (const list of listsOf(transport, resource, options)) {
         for (const object of list.items as readonly ApiObject[]) {
           const { uid } = object.metadata;
-          if (seen.has(uid)) continue;
+          if (seen.has(uid) || isServersOwn(object)) continue;
           seen.add(uid);
           yield { object: reduced(object, transport, options), listVersion: list.metadata.resourceVersion ?? '' };
         }
@@ -70,6 +72,13 @@ export async function* readObjects(
       options.onRefused(name, error);
     }
   }
+}
+
+/** What every server writes about itself: its address, and the range of cluster IPs. */
+function isServersOwn({ kind, metadata: { name, namespace } }: ApiObject): boolean {
+  if (name !== DEFAULT_SERVICE) return false;
+  if (kind === 'ServiceCIDR') return namespace === undefined;
+  return namespace === 'default' && ['Service', 'Endpoints', 'EndpointSlice'].includes(kind);
 }
 
 /** No response at all, in contrast to a response with an error. */

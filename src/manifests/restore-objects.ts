@@ -31,9 +31,11 @@ export interface RestoreReport {
 /** Creates objects: CustomResourceDefinitions first, namespaces before what is in them, owners before dependents. */
 export async function restoreObjects(
   target: ManifestTarget,
-  objects: readonly ApiObject[],
+  all: readonly ApiObject[],
   options: RestoreOptions = {},
 ): Promise<RestoreReport> {
+  // Servers allocate addresses themselves.
+  const objects = all.filter(({ kind }) => kind !== 'IPAddress');
   const manifests = objects.map(manifestOf);
   const crds = manifests.filter(isCrd);
   const applied = await applyManifests(target, crds, { force: true, fieldValidation: 'Ignore' });

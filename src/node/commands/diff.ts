@@ -4,6 +4,7 @@
 import { applyManifests, definesKind, isCrd } from '../../manifests/apply.js';
 import type { Manifest } from '../../manifests/read.js';
 import { formatDiff } from '../../meta/format-diff.js';
+import { isRecord } from '../../util/json.js';
 import { APPLY_OPTIONS, applySettings, refusePositionals, reportProblems } from './apply.js';
 import { defineCommand } from './command.js';
 import { checkNamespaces, readManifestOption } from './manifest-input.js';
@@ -36,9 +37,34 @@ export const command = defineCommand({
       ...manifests.filter(isDefinedHere).map(({ body }) => [undefined, body.read().value as object]),
     ];
     const colour = hasColours(environment);
-    const diffs = pairs.map(([before, after]) => formatDiff(before, after, { colour })).filter((text) => text !== '');
+    const diffs = pairs
+      .map(([before, after]) => formatDiff(...withoutSecrets(before, after), { colour }))
+      .filter((text) => text !== '');
     for (const text of diffs) environment.writeOut(`${text}\n`);
     if (reportProblems(report, environment) === 1) return 2;
     return diffs.length === 0 ? 0 : 1;
   },
 });
+
+/** Diffs end up in logs, so the values of Secrets are masked; whether they differ is visible. */
+function withoutSecrets(
+  before: object | undefined,
+  after: object | undefined,
+): [object | undefined, object | undefined] {
+  const { kind, apiVersion, ...rest } = (after ?? {}) as Readonly<Record<string, unknown>>;
+  if (kind !== 'Secret' || apiVersion !== 'v1') return [before, after];
+  const old = (before ?? {}) as Readonly<Record<string, unknown>>;
+  const masked = (values: unknown, others: unknown, mark: string): object =>
+    Object.fromEntries(
+      Object.entries(isRecord(values) ? values : {}).map(([key, value]) => [
+        key,
+        isRecord(others) && others[key] === value ? '***' : mark,
+      ]),
+    );
+  const hide = (object: Readonly<Record<string, unknown>>, data: object): object =>
+    'data' in object ? { ...object, data } : object;
+  return [
+    before && hide(old, masked(old['data'], rest['data'], '*** (before)')),
+    hide({ kind, apiVersion, ...rest }, masked(rest['data'], old['data'], '*** (after)')),
+  ];
+}

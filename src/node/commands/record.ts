@@ -155,7 +155,7 @@ class Recorder {
     const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
     const recorded = {
       ...started,
-      ...(body.length > 0 ? { requestBody: recordedBody(body, started.path) } : {}),
+      ...(body.length > 0 ? { requestBody: recordedBody(body, started.path, request) } : {}),
       status: answer.statusCode ?? 0,
       responseHeaders: recordedHeaders(answer),
     };
@@ -189,7 +189,7 @@ class Recorder {
       const parts = chunks.map((chunk, at) => [times[at] ?? 0, decoder.decode(chunk, { stream: true })] as const);
       const content = isStream
         ? { stream: parts }
-        : { responseBody: recordedBody(Buffer.concat(chunks), recorded.path) };
+        : { responseBody: recordedBody(Buffer.concat(chunks), recorded.path, answer) };
       this.#write({ ...recorded, ...content, ...(isCut ? { isCut: true } : {}) });
     };
     const entry: OpenExchange = { exchange: recorded, cut: () => write(true) };
@@ -246,8 +246,9 @@ function rawLines({ rawHeaders }: IncomingMessage): string {
 /** Requests whose bodies contain credentials of service accounts and users. */
 const TOKEN_PATH = /\/serviceaccounts\/[^/]+\/token(?:\?|$)|\/tokenreviews(?:\?|$)/;
 
-function recordedBody(bytes: Buffer, path: string): RecordedBody {
+function recordedBody(bytes: Buffer, path: string, { headers }: IncomingMessage): RecordedBody {
   const text = bytes.toString('utf8');
-  if (!Buffer.from(text, 'utf8').equals(bytes)) return { base64: bytes.toString('base64') };
+  const isText = !/protobuf|cbor/.test(headers['content-type'] ?? '') && Buffer.from(text, 'utf8').equals(bytes);
+  if (!isText) return { base64: bytes.toString('base64') };
   return TOKEN_PATH.test(path) ? text.replace(/("token"\s*:\s*")[^"]*/g, '$1redacted') : text;
 }

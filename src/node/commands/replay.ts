@@ -12,6 +12,7 @@ import {
   RecordingError,
 } from '../../http/recording.js';
 import { systemClock } from '../../util/clock.js';
+import { isRecord } from '../../util/json.js';
 import {
   type CommandEnvironment,
   type CommandOptions,
@@ -87,9 +88,10 @@ async function readRecording(file: string): Promise<readonly RecordedExchange[]>
 
 async function openConnection(values: ReplayValues, environment: CommandEnvironment): Promise<ClusterConnection> {
   if (values.kubeconfig !== undefined) return kubeconfigConnection(values, environment);
-  const [{ createCluster }, { createFetchHandler }, { readState }] = await Promise.all([
+  const [{ createCluster }, { createFetchHandler }, { protobuf }, { readState }] = await Promise.all([
     import('../../cluster/full-cluster.js'),
     import('../../http/handler.js'),
+    import('../../codec/protobuf/index.js'),
     import('./restore.js'),
   ]);
   const dialect = values.dialect ?? 'kubernetes';
@@ -99,7 +101,8 @@ async function openConnection(values: ReplayValues, environment: CommandEnvironm
     url: 'http://replay',
     namespace: 'default',
     dialect,
-    fetch: createFetchHandler(cluster),
+    // As "orchplane serve".
+    fetch: createFetchHandler(cluster, { codecs: [protobuf] }),
     [Symbol.asyncDispose]: () => cluster[Symbol.asyncDispose](),
   };
 }
@@ -143,19 +146,12 @@ async function checkExchanges(
 }
 
 /** What cannot be compared. */
-function skipReason({
-  path,
-  isUpgrade,
-  stream,
-  requestBody,
-  responseBody,
-  isCut,
-}: RecordedExchange): string | undefined {
+function skipReason({ path, isUpgrade, stream, responseBody, isCut }: RecordedExchange): string | undefined {
   if (!isResourcePath(path)) return 'not an object';
   if (isUpgrade === true) return 'an upgraded connection';
   if (stream !== undefined && !isWatchPath(path)) return 'a stream';
   if (isCut === true && stream === undefined) return 'an answer that is cut';
-  if (typeof requestBody === 'object' || typeof responseBody === 'object') return 'not JSON';
+  if (typeof responseBody === 'object') return 'not JSON';
   return undefined;
 }
 
@@ -167,9 +163,13 @@ async function send(
   const headers = new Headers(requestHeaders);
   const token = typeof connection.token === 'function' ? await connection.token() : connection.token;
   if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
-  const body = requestBody === undefined ? undefined : comparison.translate(textOf(requestBody));
+  const body = typeof requestBody === 'string' ? comparison.translate(requestBody) : bytesOf(requestBody);
   const url = connection.url.replace(/\/+$/, '') + comparison.translate(path);
   return connection.fetch(new Request(url, { method, headers, ...(body === undefined ? {} : { body }) }));
+}
+
+function bytesOf(body: RecordedBody | undefined): Uint8Array<ArrayBuffer> | undefined {
+  return typeof body === 'object' ? Uint8Array.from(Buffer.from(body.base64, 'base64')) : undefined;
 }
 
 function textOf(body: RecordedBody): string {
@@ -182,8 +182,15 @@ function compareAnswers(
   actualStatus: number,
   actualBody: string,
 ): readonly AnswerDifference[] {
-  const code = status === actualStatus ? [] : [{ path: 'status code', recorded: status, actual: actualStatus }];
-  return [...code, ...comparison.compare(parsed(textOf(responseBody)), parsed(actualBody))];
+  const [recorded, actual] = [parsed(textOf(responseBody)), parsed(actualBody)];
+  if (status === actualStatus) return comparison.compare(recorded, actual);
+  const messageOf = (body: unknown): unknown => (isRecord(body) ? body['message'] : undefined);
+  return [
+    { path: 'status code', recorded: status, actual: actualStatus },
+    ...(status >= 400 || actualStatus >= 400
+      ? [{ path: '.message', recorded: messageOf(recorded), actual: messageOf(actual) }]
+      : comparison.compare(recorded, actual)),
+  ];
 }
 
 /** A JSON value, or the text if it is none. */

@@ -23,10 +23,10 @@ export async function restoreInto(
   bar[Symbol.dispose]();
   for (const failure of report.failures) writeError(errorLine(failure));
   const { created, replaced, existing } = report;
-  const counts = [`created ${created} objects`];
+  const counts = [`created ${created} object${created === 1 ? '' : 's'}`];
   if (replaced > 0) counts.push(`replaced ${replaced}`);
-  if (existing > 0) counts.push(`left ${existing} that exist as they are`);
-  if (report.failures.length > 0) counts.push(`${report.failures.length} were rejected`);
+  if (existing > 0) counts.push(`left ${existing} as they were`);
+  if (report.failures.length > 0) counts.push(`rejected: ${report.failures.length}`);
   writeOut(`${counts.join(', ')}\n`);
   return report.failures.length;
 }

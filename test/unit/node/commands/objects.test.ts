@@ -1,68 +1,10 @@
-/** `orchplane apply`, `get`, `diff` and `delete`, against a served cluster and against a saved one. */
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+/** `orchplane apply` and `orchplane get`, against a served cluster and against a saved one. */
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Cluster, createCluster, mergePatch } from 'orchplane';
 import { ConfigMap, Deployment, Namespace, Secret } from 'orchplane/kinds';
-import { fileJournal, serve } from 'orchplane/node';
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { type CommandResult, type RunOptions, run } from './run.js';
-
-let folder = '';
-
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'orchplane-objects-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-});
-
-interface Served {
-  readonly cluster: Cluster;
-  /** Runs a command against the cluster. */
-  readonly command: (args: string, options?: RunOptions) => Promise<CommandResult>;
-}
-
-async function served(dialect: 'kubernetes' | 'orch' = 'kubernetes'): Promise<Served> {
-  const cluster = createCluster({ dialect });
-  const server = await serve(cluster, { token: 'secret' });
-  onTestFinished(async () => {
-    await server.close();
-    await cluster.close();
-  });
-  const options = ['--kubeconfig', server.kubeconfig, '--dialect', dialect];
-  return { cluster, command: (args, given) => run([...args.split(' '), ...options], given) };
-}
-
-/** The folder of a cluster that is not served. */
-async function saved(): Promise<string> {
-  const data = join(folder, 'data');
-  mkdirSync(data);
-  await using cluster = createCluster({ dialect: 'kubernetes', journal: fileJournal(join(data, 'journal')) });
-  await cluster.api(ConfigMap).create({ metadata: { name: 'kept' }, data: { a: '1' } });
-  return data;
-}
-
-const configMap = (name: string, data: Record<string, string> = {}, more = ''): string =>
-  `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}${more}}\ndata: ${JSON.stringify(data)}\n`;
-
-const WIDGETS = `
-apiVersion: example.com/v1
-kind: Widget
-metadata: {name: w}
-spec: {size: 1}
----
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: widgets.example.com}
-spec:
-  group: example.com
-  scope: Namespaced
-  names: {plural: widgets, kind: Widget, shortNames: [wd], categories: [all]}
-  versions:
-    - name: v1
-      served: true
-      storage: true
-      schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {size: {type: integer}}}}}}
-`;
+import { describe, expect, test } from 'vitest';
+import { configMap, saved, served, temporaryFolder, WIDGETS } from './clusters.js';
+import { run } from './run.js';
 
 describe('apply', () => {
   test('reports created, configured and unchanged objects', async () => {
@@ -93,6 +35,7 @@ describe('apply', () => {
 
   test('reads files and folders, and prints the objects on request', async () => {
     const { command } = await served();
+    const folder = temporaryFolder();
     mkdirSync(join(folder, 'more'));
     writeFileSync(join(folder, 'a.yaml'), configMap('a'));
     writeFileSync(
@@ -300,98 +243,5 @@ describe('get', () => {
     expect((await command('get clusterroles.rbac.authorization.orch.io cluster-admin -o name')).out).toBe(
       'clusterrole.rbac.authorization.orch.io/cluster-admin\n',
     );
-  });
-});
-
-describe('diff', () => {
-  test('shows what apply would change, and exits with 1', async () => {
-    const { command, cluster } = await served();
-    await command('apply -f -', { stdin: configMap('a', { x: '1' }) });
-    expect(await command('diff -f -', { stdin: configMap('a', { x: '1' }) })).toEqual({ code: 0, out: '', err: '' });
-    const { code, out } = await command('diff -f -', { stdin: `${configMap('a', { x: '2' })}---\n${configMap('b')}` });
-    expect(code).toBe(1);
-    expect(out).toMatch(/^--- ConfigMap default\/a, version \d+\n\+\+\+ ConfigMap default\/a, version \d+\n@@/);
-    expect(out).toContain('\n-  x: "1"\n+  x: "2"\n');
-    expect(out).toContain('\n--- nothing\n+++ ConfigMap default/b\n');
-    expect(out).not.toContain('\u001b');
-    const coloured = await command('diff -f -', {
-      stdin: configMap('a', { x: '2' }),
-      isTerminal: { out: true, error: true },
-    });
-    expect(coloured.out).toContain('\u001b[32m+  x: "2"\u001b[0m');
-    expect((await cluster.api(ConfigMap).get('a')).data).toEqual({ x: '1' });
-  });
-
-  test('shows objects of kinds that the same files define', async () => {
-    const { command } = await served();
-    const { code, out, err } = await command('diff -f -', { stdin: WIDGETS });
-    expect({ code, err }).toEqual({ code: 1, err: '' });
-    expect(out).toContain('+++ CustomResourceDefinition widgets.example.com\n');
-    expect(out).toContain('+++ Widget w\n');
-  });
-
-  test('exits with 2 if the server rejects an object', async () => {
-    const { command } = await served();
-    const { code, err } = await command('diff -f -', { stdin: configMap('A') });
-    expect(code).toBe(2);
-    expect(err).toMatch(/^orchplane: stdin:1 \(document 1\): ConfigMap default\/A: [^\n]+\n$/);
-  });
-});
-
-describe('delete', () => {
-  test('deletes by manifest, by name and by selector', async () => {
-    const { command, cluster } = await served();
-    const configMaps = cluster.api(ConfigMap);
-    for (const name of ['a', 'b', 'c', 'd']) await configMaps.create({ metadata: { name, labels: { app: name } } });
-    expect(await command('delete -f - --dry-run', { stdin: configMap('a') })).toEqual({
-      code: 0,
-      out: 'configmap/a deleted (dry run)\n',
-      err: '',
-    });
-    expect((await command('delete -f -', { stdin: configMap('a') })).out).toBe('configmap/a deleted\n');
-    expect((await command('delete configmap/b cm/c')).out).toBe('configmap/b deleted\nconfigmap/c deleted\n');
-    expect((await command('delete cm -l app=d')).out).toBe('configmap/d deleted\n');
-    expect((await configMaps.list()).items).toEqual([]);
-  });
-
-  test('exits with 1 if an object does not exist, unless that is ignored', async () => {
-    const { command } = await served();
-    expect(await command('delete cm x')).toEqual({
-      code: 1,
-      out: '',
-      err: 'orchplane: configmap/x: configmaps "x" not found\n',
-    });
-    expect(await command('delete cm x --ignore-not-found')).toEqual({ code: 0, out: '', err: '' });
-    expect((await command('delete cm')).err).toBe('orchplane: delete takes either names, or --selector or --all\n');
-  });
-
-  test('waits until finalizers are removed, or until the timeout', async () => {
-    const { command, cluster } = await served();
-    const configMaps = cluster.api(ConfigMap);
-    await configMaps.create({ metadata: { name: 'held', finalizers: ['example.com/held'] } });
-    expect(await command('delete cm held --timeout 10ms')).toEqual({
-      code: 1,
-      out: 'configmap/held deleted\n',
-      err: 'orchplane: configmap/held is still being deleted\n',
-    });
-    expect((await command('delete cm held --wait=false')).code).toBe(0);
-    const { code } = await command('delete cm held', {
-      onOutput: () => void configMaps.patch('held', mergePatch({ metadata: { finalizers: null } })),
-    });
-    expect(code).toBe(0);
-    await expect(configMaps.get('held')).rejects.toMatchObject({ reason: 'NotFound' });
-  });
-
-  test('deletes in a saved cluster, where deletions that need controllers stay pending', async () => {
-    const data = await saved();
-    expect((await run(`delete cm kept --data ${data}`)).out).toBe('configmap/kept deleted\n');
-    expect((await run(`get cm kept --data ${data}`)).code).toBe(1);
-    expect(await run(`delete namespace default --data ${data}`)).toMatchObject({ code: 1 });
-    await run(`apply -f - --data ${data}`, { stdin: 'apiVersion: v1\nkind: Namespace\nmetadata: {name: prod}\n' });
-    expect(await run(`delete namespace prod --data ${data}`)).toEqual({
-      code: 0,
-      out: 'namespace/prod deleted\n',
-      err: 'orchplane: namespace/prod is being deleted; a served cluster with controllers completes it\n',
-    });
   });
 });
