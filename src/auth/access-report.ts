@@ -70,8 +70,7 @@ export interface AccessReport {
   /** One sufficient ClusterRole, to be bound cluster-wide. */
   clusterRole(name: string): RoleManifest;
   /**
-   * {@link roles} as YAML. Comments before each role name what the authorizer refused. With `bindings`, each role is
-   * followed by its binding to the users of the requests.
+   * {@link roles} as YAML. Comments before each role name what the authorizer refused.
    */
   yaml(name: string, options?: RoleYamlOptions): string;
   /**
@@ -82,8 +81,6 @@ export interface AccessReport {
 }
 
 export interface RoleYamlOptions {
-  /** Default: no. */
-  readonly bindings?: boolean;
   /** One ClusterRole in the place of a role for each namespace. Default: no. */
   readonly clusterRole?: boolean;
 }
@@ -169,13 +166,9 @@ function reportOf(requests: () => readonly RecordedAccess[], apiVersion: string,
     },
     roles: (name: string) => byNamespace().map((part) => roleIn(name, part)),
     clusterRole: (name: string) => role(name, requests()),
-    yaml: (name: string, { bindings = false, clusterRole = false }: RoleYamlOptions = {}) =>
+    yaml: (name: string, { clusterRole = false }: RoleYamlOptions = {}) =>
       (clusterRole ? [['', [...requests()]] satisfies [string, RecordedAccess[]]] : byNamespace())
-        .flatMap((part) => {
-          const made = roleIn(name, part);
-          const roleText = `${printRefused(part[1], withNames)}${printRole(made)}`;
-          return bindings ? [roleText, printBinding(made, part[1])] : [roleText];
-        })
+        .map((part) => `${printRefused(part[1], withNames)}${printRole(roleIn(name, part))}`)
         .join('---\n'),
     refusedBy: (...given: readonly RoleLike[]) => [
       ...new Set(requests().flatMap(({ attributes }) => missingAccess(attributes, given))),
@@ -272,41 +265,8 @@ function printRole({ apiVersion, kind, metadata, rules }: RoleManifest): string 
   return `${lines.join('\n')}\n`;
 }
 
-/** The prefix of the user names of service accounts; the same in both dialects. */
-const ACCOUNT_PREFIX = 'system:serviceaccount:';
-
-/** The binding that grants a role to the users of the requests. */
-function printBinding({ apiVersion, kind, metadata }: RoleManifest, requests: readonly RecordedAccess[]): string {
-  const group = apiVersion.slice(0, apiVersion.indexOf('/'));
-  const lines = [
-    `apiVersion: ${apiVersion}`,
-    `kind: ${kind}Binding`,
-    'metadata:',
-    `  name: ${yamlScalar(metadata.name)}`,
-  ];
-  if (metadata.namespace !== undefined) lines.push(`  namespace: ${yamlScalar(metadata.namespace)}`);
-  lines.push(
-    'roleRef:',
-    `  apiGroup: ${group}`,
-    `  kind: ${kind}`,
-    `  name: ${yamlScalar(metadata.name)}`,
-    'subjects:',
-  );
-  for (const user of [...new Set(requests.map((request) => request.user))].sort()) {
-    const [namespace = '', account] = user.startsWith(ACCOUNT_PREFIX)
-      ? user.slice(ACCOUNT_PREFIX.length).split(':')
-      : [];
-    const fields =
-      account === undefined
-        ? [`apiGroup: ${group}`, 'kind: User', `name: ${yamlScalar(user)}`]
-        : ['kind: ServiceAccount', `name: ${yamlScalar(account)}`, `namespace: ${yamlScalar(namespace)}`];
-    lines.push(...fields.map((text, index) => `${index === 0 ? '  - ' : '    '}${text}`));
-  }
-  return `${lines.join('\n')}\n`;
-}
-
 /** Quotes a string unless it is unambiguous in YAML. */
-function yamlScalar(text: string): string {
+export function yamlScalar(text: string): string {
   return /^[a-z][a-z0-9./-]*$/.test(text) && !/^(?:y|n|yes|no|on|off|true|false|null)$/.test(text)
     ? text
     : JSON.stringify(text);

@@ -87,7 +87,7 @@ function eventCheck(event: Json): AccessCheck[] {
       user: textOf(acting['username']) || 'system:anonymous',
       source: textOf(userAgent),
       attributes: isRecord(objectRef) ? objectAttributes(verb, objectRef) : pathAttributes(verb, requestURI),
-      time: Date.parse(textOf(requestReceivedTimestamp)),
+      time: timeOf(requestReceivedTimestamp),
       allowed: !isRefused(event),
     },
   ];
@@ -127,7 +127,7 @@ function exchangeCheck(exchange: RecordedExchange): AccessCheck[] {
       user: UNKNOWN_USER,
       source: requestHeaders['user-agent'] ?? '',
       attributes: attributesOfRoute(route, { path, query, call: { method, watch: isWatchRequested(query) } }),
-      time: Date.parse(time),
+      time: timeOf(time),
       allowed: status !== 403 || !isRefusal(textOf(responseBody)),
     },
   ];
@@ -148,4 +148,9 @@ function pathOf(uri: string): string {
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
+}
+
+/** In milliseconds; zero for an entry without a time. */
+function timeOf(text: unknown): number {
+  return Date.parse(textOf(text)) || 0;
 }

@@ -2,29 +2,32 @@
  * Finds the line of a field in the text of a document, by the path that the server uses in messages.
  */
 import { parseDocument, type YamlNode } from '../text/yaml/index.js';
-import { once } from '../util/once.js';
+import type { DocumentSource } from './read.js';
 
 /**
- * Returns a function for the lines of fields in a YAML or JSON text, counted from one in the file that has `linesBefore`
- * lines before the text. Of a path that does not exist, it is the line of its last existing part. The text is parsed at
- * the first call; it has been read before, so it is valid.
+ * The line of a field in its file, counted from one. Of a path that does not exist, it is the line of its last existing part.
  *
  * @example
- * fieldLines('spec:\n  replicas: x\n', 0)('spec.replicas') // 2
+ * lineOf({ text: 'spec:\n  replicas: x\n', linesBefore: 0, path: '' }, 'spec.replicas') // 2
  */
-export function fieldLines(text: string, linesBefore: number): (path: string) => number {
-  const document = once(() => parseDocument(text));
-  return (path) => {
-    const root = document();
-    if (root === undefined) return linesBefore + 1;
-    let found: FoundField = { line: root.line, value: root };
-    for (const step of stepsOf(path)) {
-      const next = below(targetOf(found.value), step);
-      if (next === undefined) break;
-      found = next;
-    }
-    return linesBefore + found.line + 1;
-  };
+export function lineOf({ text, linesBefore, path }: DocumentSource, field: string): number {
+  const root = parsed(text);
+  if (root === undefined) return linesBefore + 1;
+  let found: FoundField = { line: root.line, value: root };
+  for (const step of stepsOf(`${path}${field}`)) {
+    const next = below(targetOf(found.value), step);
+    if (next === undefined) break;
+    found = next;
+  }
+  return linesBefore + found.line + 1;
+}
+
+/** The last text: the findings about a large document come one after another. */
+let last: { readonly text: string; readonly root: YamlNode | undefined } | undefined;
+
+function parsed(text: string): YamlNode | undefined {
+  if (last?.text !== text) last = { text, root: parseDocument(text) };
+  return last.root;
 }
 
 interface FoundField {

@@ -5,7 +5,6 @@
 import { yamlBody } from '../codec/yaml.js';
 import { BodyError, type RequestBody, valueBody } from '../protocol/body.js';
 import { isRecord } from '../util/json.js';
-import { fieldLines } from './field-line.js';
 
 /** A file and its content: YAML with any number of documents, or JSON. */
 export interface ManifestText {
@@ -37,12 +36,18 @@ export interface Manifest {
   readonly name: string | undefined;
   readonly generateName: string | undefined;
   readonly body: RequestBody;
-  /** The line of a field in its file, from one; of a field that is absent, the line of its parent. Absent: it has no text. */
-  readonly lineOf?: LineOf;
+  /** Absent: the object does not come from a text. */
+  readonly source?: DocumentSource;
 }
 
-/** The line of a field: `spec.containers[0].image` → 12. */
-type LineOf = (field: string) => number;
+/** Where a document or an item comes from, for `lineOf` of `field-line.ts`. */
+export interface DocumentSource {
+  readonly text: string;
+  /** The number of lines before the text, so that lines are those of the file. */
+  readonly linesBefore: number;
+  /** The path of an item in the document: `items[0].`; empty for a document. */
+  readonly path: string;
+}
 
 /** A problem with one document or item. The message begins with its place; the cause is the server's error, if any. */
 export class ManifestError extends Error {
@@ -71,7 +76,7 @@ export interface ManifestDocument {
   readonly place: ManifestPlace;
   readonly value: unknown;
   readonly body: RequestBody;
-  readonly lineOf: LineOf;
+  readonly source: DocumentSource;
 }
 
 /** The documents of a text in order, with lists unsplit and an error in place of each one that cannot be read. */
@@ -171,7 +176,7 @@ function readDocument(place: ManifestPlace, { text, linesBefore }: DocumentText)
     if (error instanceof BodyError) return [new ManifestError(place, error.message)];
     throw error;
   }
-  return value === null ? [] : [{ place, value, body, lineOf: fieldLines(text, linesBefore) }];
+  return value === null ? [] : [{ place, value, body, source: { text, linesBefore, path: '' } }];
 }
 
 /** The objects of a document in order, with an error in place of each one that is none. */
@@ -185,7 +190,7 @@ export function manifestsOf(document: ManifestDocument): (Manifest | ManifestErr
         place: { ...place, item: index + 1 },
         value: item,
         body: valueBody(item),
-        lineOf: (field) => document.lineOf(`${path}.${field}`),
+        source: { ...document.source, path: `${path}.` },
       }),
     ),
   );
@@ -251,7 +256,7 @@ function itemOf(list: ListDocument, given: unknown): unknown {
   return { ...item, ...claimed };
 }
 
-function readObject({ place, value, body, lineOf }: ManifestDocument): Manifest | ManifestError {
+function readObject({ place, value, body, source }: ManifestDocument): Manifest | ManifestError {
   if (!isRecord(value)) return new ManifestError(place, 'is not an object');
   const { apiVersion, kind, metadata } = value;
   if (isKustomization(place, value)) {
@@ -280,7 +285,7 @@ function readObject({ place, value, body, lineOf }: ManifestDocument): Manifest 
     name: isText(name) ? name : undefined,
     generateName: isText(generateName) ? generateName : undefined,
     body,
-    lineOf,
+    source,
   };
 }
 

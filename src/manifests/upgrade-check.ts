@@ -6,23 +6,21 @@ import type { Release } from '../kinds/lifecycle.js';
 import { stateIn, versionFacts } from '../kinds/releases/api-versions.js';
 import { dialects, serviceGroup } from '../meta/dialect.js';
 import { isRecord } from '../util/json.js';
+import { lineOf } from './field-line.js';
 import { type Finding, type FindingObject, findingPlace } from './finding.js';
-import { isList, type ManifestDocument, typedItem } from './read.js';
+import { type DocumentSource, isList, type ManifestDocument, typedItem } from './read.js';
 
 /** An object and its position. */
 export interface CheckedObject {
   readonly value: unknown;
   /** Absent: it is an object of a cluster. */
-  readonly place?: Pick<Finding, 'file'> & { readonly lineOf: (field: string) => number };
+  readonly place?: Pick<Finding, 'file'> & { readonly source: DocumentSource };
 }
 
 /** The objects of a document; lists are split. */
-export function objectsOf({ place, value, lineOf }: ManifestDocument): CheckedObject[] {
+export function objectsOf({ place, value, source }: ManifestDocument): CheckedObject[] {
   const { file } = findingPlace(place);
-  const at = (prefix: string) => ({
-    ...(file === undefined ? {} : { file }),
-    lineOf: (field: string) => lineOf(`${prefix}${field}`),
-  });
+  const at = (path: string) => ({ ...(file === undefined ? {} : { file }), source: { ...source, path } });
   if (!isList(value)) return [{ value, place: at('') }];
   const list = value;
   return list.items.map((item, index) => ({ value: typedItem(list, item), place: at(`items[${index}].`) }));
@@ -66,7 +64,7 @@ function objectFindings(
     object,
     ...(place === undefined
       ? {}
-      : { ...(place.file === undefined ? {} : { file: place.file }), line: place.lineOf(field) }),
+      : { ...(place.file === undefined ? {} : { file: place.file }), line: lineOf(place.source, field) }),
   }));
 }
 

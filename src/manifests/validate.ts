@@ -16,6 +16,7 @@ import type { Transport } from '../protocol/transport.js';
 import { invariant } from '../util/invariant.js';
 import { isRecord } from '../util/json.js';
 import { isCrd } from './apply.js';
+import { lineOf } from './field-line.js';
 import { type Finding, type FindingObject, findingPlace } from './finding.js';
 import { type Manifest, placeText } from './read.js';
 import { whyNotServed } from './unknown-kind.js';
@@ -221,7 +222,8 @@ class Validation {
 
   #report(manifest: Manifest, problem: Problem): void {
     const { field } = problem;
-    const line = field === undefined ? undefined : manifest.lineOf?.(field);
+    const { source } = manifest;
+    const line = field === undefined || source === undefined ? undefined : lineOf(source, field);
     this.findings.push({ ...problem, ...findingPlace(manifest.place, line), object: objectOf(manifest) });
   }
 }

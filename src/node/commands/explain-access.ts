@@ -3,7 +3,14 @@
  */
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { type AccessCheck, AccessChecks, type AccessReport, isAllowedBy } from '../../auth/access-report.js';
+import {
+  type AccessCheck,
+  AccessChecks,
+  type AccessReport,
+  isAllowedBy,
+  type RecordedAccess,
+} from '../../auth/access-report.js';
+import { bindingYaml } from '../../auth/role-bindings.js';
 import { AccessLogError, readAccessLog, UNKNOWN_USER } from '../../http/access-log.js';
 import { initialClusterRoles } from '../../kinds/rbac/bootstrap/objects.js';
 import { type Dialect, dialectNamed } from '../../meta/dialect.js';
@@ -80,8 +87,16 @@ interface RoleFormat {
 
 function rolesText(report: AccessReport, name: string, { output = 'yaml', ...values }: RoleFormat): string {
   const one = values['cluster-role'] === true;
-  if (output === 'yaml') return report.yaml(name, { bindings: true, clusterRole: one });
   const roles = one ? [report.clusterRole(name)] : report.roles(name);
+  if (output === 'yaml') {
+    const bindings = roles.map((role) => {
+      const isPart = ({ attributes }: RecordedAccess) =>
+        one || (attributes.type === 'resource' ? attributes.namespace : '') === (role.metadata.namespace ?? '');
+      const users = report.requests.filter(isPart).map(({ user }) => user);
+      return bindingYaml(role, users);
+    });
+    return [report.yaml(name, { clusterRole: one }), ...bindings].join('---\n');
+  }
   return valueText('json', { apiVersion: 'v1', kind: 'List', metadata: {}, items: roles });
 }
 

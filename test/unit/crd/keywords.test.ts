@@ -12,7 +12,10 @@ const body = {
       host: withKeywords(z.string(), { format: 'hostname', pattern: '^[[:lower:].]+$' }).optional(),
       ports: z.array(withKeywords(z.int(), { 'x-kubernetes-validations': [{ rule: 'self != 22' }] })).optional(),
     }),
-    { minProperties: 1, 'x-orch-validations': [{ rule: '!has(self.host) || self.host != "aa.bb"', message: 'not aa.bb' }] },
+    {
+      minProperties: 1,
+      'x-orch-validations': [{ rule: '!has(self.host) || self.host != "aa.bb"', message: 'not aa.bb' }],
+    },
   ),
 };
 

@@ -1,6 +1,6 @@
 /** The lines of fields in manifests. */
 import { describe, expect, test } from 'vitest';
-import { fieldLines } from '../../../src/manifests/field-line.js';
+import { lineOf } from '../../../src/manifests/field-line.js';
 import { type Manifest, readManifests } from '../../../src/manifests/read.js';
 
 const TEXT = `spec:
@@ -14,8 +14,8 @@ const TEXT = `spec:
   "a.b/c": 1
 `;
 
-describe('fieldLines', () => {
-  const lineOf = fieldLines(TEXT, 10);
+describe('lineOf', () => {
+  const source = { text: TEXT, linesBefore: 10, path: '' };
 
   test.each([
     ['', 11],
@@ -32,7 +32,7 @@ describe('fieldLines', () => {
     ['spec.copy', 18],
     ['status', 11],
   ])('finds %s', (path, line) => {
-    expect(lineOf(path)).toBe(line);
+    expect(lineOf(source, path)).toBe(line);
   });
 });
 
@@ -52,6 +52,6 @@ items:
 {"apiVersion": "v1", "kind": "ConfigMap",
  "metadata": {"name": "b"}}
 `;
-  const lines = (readManifests({ text }) as Manifest[]).map(({ lineOf }) => lineOf?.('metadata.name'));
+  const lines = (readManifests({ text }) as Manifest[]).map(({ source }) => source && lineOf(source, 'metadata.name'));
   expect(lines).toEqual([11, 14]);
 });

@@ -77,19 +77,6 @@ rules:
     resources: [nodes]
     verbs: [get]
 ---
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata:
-  name: backend
-roleRef:
-  apiGroup: rbac.authorization.k8s.io
-  kind: ClusterRole
-  name: backend
-subjects:
-  - kind: ServiceAccount
-    name: backend
-    namespace: shop
----
 # refused, 1 of 1: create pods/exec in namespace "shop"
 apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
@@ -103,6 +90,19 @@ rules:
   - apiGroups: [""]
     resources: [pods/exec]
     verbs: [create]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata:
+  name: backend
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: ClusterRole
+  name: backend
+subjects:
+  - kind: ServiceAccount
+    name: backend
+    namespace: shop
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
