@@ -142,7 +142,7 @@ class Recorder {
       time: formatTime(systemClock.now()),
       method: request.method ?? 'GET',
       path: request.url ?? '/',
-      requestHeaders: recordedHeaders(request),
+      requestHeaders: { ...recordedHeaders(request), ...acceptHeader(request) },
     };
   }
 
