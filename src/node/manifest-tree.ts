@@ -20,8 +20,8 @@ export interface ManifestTree {
 
 /**
  * Reads files, folders and standard input (`-`), in the given order. Rejects for what does not exist. Of a folder it does
- * not read hidden files, `node_modules`, Helm charts except for their CRDs, kustomizations and their patches, and documents
- * without apiVersion and kind.
+ * not read hidden files, `node_modules`, Helm charts except for their CRDs, kustomizations and files beside them that are no
+ * resources of theirs, and documents without apiVersion and kind.
  */
 export async function readManifestTree(names: readonly string[], stdin: NodeJS.ReadableStream): Promise<ManifestTree> {
   const walk = new TreeWalk();
@@ -40,7 +40,8 @@ class TreeWalk implements ManifestTree {
   readonly findings: Finding[] = [];
   files = 0;
 
-  async folder(path: string): Promise<void> {
+  /** Reads a folder. `resources` are the files of the kustomization that it belongs to; absent: it belongs to none. */
+  async folder(path: string, resources?: ReadonlySet<string>): Promise<void> {
     const entries = (await readdir(path, { withFileTypes: true }))
       .filter(({ name }) => !name.startsWith('.') && name !== 'node_modules')
       .sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -50,12 +51,12 @@ class TreeWalk implements ManifestTree {
       return;
     }
     const kustomization = entries.find(({ name }) => KUSTOMIZATION.test(name));
-    const patches = kustomization === undefined ? new Set() : await this.#kustomization(join(path, kustomization.name));
+    const listed = kustomization === undefined ? resources : await this.#kustomization(join(path, kustomization.name));
     for (const entry of entries) {
       const file = join(path, entry.name);
-      if (entry.isDirectory()) await this.folder(file);
+      if (entry.isDirectory()) await this.folder(file, listed);
       else if (entry === kustomization || !isManifestFile(entry.name)) continue;
-      else if (patches.has(file)) this.#skip(file, 'a patch of a kustomization');
+      else if (listed?.has(file) === false) this.#skip(file, 'not a resource of its kustomization');
       else this.add({ name: file, text: await readFile(file, 'utf8') }, { isNamed: false });
     }
   }
@@ -85,17 +86,14 @@ class TreeWalk implements ManifestTree {
     });
   }
 
-  /** The paths of its patches. */
+  /** The paths of its resources. Other files are patches, generators and the like, which are incomplete objects. */
   async #kustomization(file: string): Promise<ReadonlySet<string>> {
     this.#skip(file, `for kustomize: check what "kubectl kustomize ${dirname(file)}" prints`);
     const [read] = readDocuments({ name: file, text: await readFile(file, 'utf8') });
     if (read === undefined || read instanceof ManifestError || !isRecord(read.value)) return new Set();
-    const { patches, patchesStrategicMerge, patchesJson6902 } = read.value;
-    const given = [patches, patchesStrategicMerge, patchesJson6902].flatMap((list) =>
-      Array.isArray(list) ? list : [],
-    );
-    const paths = given.map((each: unknown) => (isRecord(each) ? each['path'] : each));
-    return new Set(paths.flatMap((path) => (typeof path === 'string' ? [join(dirname(file), path)] : [])));
+    const { resources, crds } = read.value;
+    const given = [resources, crds].flatMap((list): unknown[] => (Array.isArray(list) ? list : []));
+    return new Set(given.flatMap((path) => (typeof path === 'string' ? [join(dirname(file), path)] : [])));
   }
 
   #skip(file: string, why: string, documents?: number): void {

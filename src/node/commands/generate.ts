@@ -96,6 +96,7 @@ async function loadGenerator() {
 /** The CRDs of files. Rejects with UsageError if one cannot be read or a server would reject it. */
 async function readCrds(files: readonly string[], environment: CommandEnvironment): Promise<CrdManifest[]> {
   const { documents, findings } = await readTree('generate types', files, environment);
+  for (const finding of findings) if (finding.level === 'note') environment.writeError(findingText(finding));
   const problems = findings.filter(({ level }) => level === 'error').map((finding) => findingText(finding).trim());
   const read = documents.flatMap(manifestsOf);
   problems.push(...read.filter((each) => each instanceof ManifestError).map(({ message }) => message));

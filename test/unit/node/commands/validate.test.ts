@@ -227,21 +227,25 @@ webhooks:
       'chart/crds/crd.yaml': CRD,
       'chart/templates/web.yaml': 'kind: {{ .Values.kind }}\n',
       'chart/values.yaml': 'replicas: 1\n',
-      'overlay/kustomization.yaml': 'resources: [../base]\npatches:\n  - path: patch.yaml\n',
+      'overlay/kustomization.yaml': 'resources: [more/w.yaml]\npatches:\n  - path: patch.yaml\n',
+      'overlay/more/other.yaml': 'apiVersion: builtin\nkind: PrefixTransformer\nmetadata: { name: t }\n',
+      'overlay/more/w.yaml': widget(2, 'two'),
       'overlay/patch.yaml': 'apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: web }\n',
       'package.json': '{ "name": "x" } // a comment\n',
       'w.yaml': widget(1),
     });
     const { code, found } = await findings();
-    expect(code).toBe(0);
+    expect(code).toBe(1);
     expect(places(found)).toEqual([
       'chart/Chart.yaml:1 skipped',
       'overlay/kustomization.yaml:1 skipped',
+      'overlay/more/other.yaml:1 skipped',
+      'overlay/more/w.yaml:5 invalid',
       'overlay/patch.yaml:1 skipped',
       'package.json:1 skipped',
     ]);
     expect((await run(['validate', '-f', folder])).err).toBe(
-      '2 objects in 3 files: 0 errors, 0 warnings, 4 files not checked\n',
+      '3 objects in 4 files: 1 error, 0 warnings, 5 files not checked\n',
     );
   });
 
