@@ -188,10 +188,14 @@ async function mergeChunks(): Promise<void> {
     format: 'es',
     chunkFileNames: 'chunk-[hash].js',
     hoistTransitiveImports: false,
+    onlyExplicitManualChunks: true,
+    // A few kilobytes are not worth a file.
+    experimentalMinChunkSize: 5_000,
     manualChunks(id, { getModuleInfo }) {
       const reachable = (name: string): boolean => importsOf(resolve(`dist/${name}.js`), getModuleInfo).has(id);
       if (VENDOR.some(reachable)) return 'vendor';
-      return reachable('core') ? 'core' : reachable('index') ? 'index' : undefined;
+      if (reachable('core')) return 'core';
+      return reachable('index') ? 'index' : commandChunk(id, getModuleInfo);
     },
   });
   for (const file of built) rmSync(`dist/${file}`);
@@ -201,6 +205,28 @@ async function mergeChunks(): Promise<void> {
   }
   rmSync('dist/vendor', { recursive: true });
   chmodSync('dist/node/cli.js', 0o755);
+}
+
+/**
+ * The chunk of a module that only the command line uses: one for the commands that need no cluster in this process, and one
+ * for the others. `serve` and the programs of envtest start fast, so they have chunks of their own.
+ */
+function commandChunk(id: string, getModuleInfo: GetModuleInfo): string | undefined {
+  const closure = (root: string): Set<string> => importsOf(root, getModuleInfo);
+  const has = (name: string): boolean => closure(resolve(`dist/${name}.js`)).has(id);
+  if (ENTRIES.some(has)) return undefined;
+  if (has('node/cli')) return undefined;
+  const dynamic = [...closure(resolve('dist/node/cli.js'))].flatMap(
+    (module) => getModuleInfo(module)?.dynamicallyImportedIds ?? [],
+  );
+  const isFast = (module: string): boolean => /[\\/](?:serve|programs)-[A-Z0-9]+\.js$/.test(module);
+  const users = dynamic.filter((module) => closure(module).has(id));
+  if (users.length === 0 || users.some(isFast)) return undefined;
+  const cluster = closure(resolve('dist/index.js'));
+  const core = closure(resolve('dist/core.js'));
+  const needsCluster = (module: string): boolean =>
+    [...closure(module)].some((each) => cluster.has(each) && !core.has(each));
+  return users.every(needsCluster) ? 'cluster-commands' : 'commands';
 }
 
 function nodeFolder(property: string | null, chunk: string): string | null {
@@ -344,6 +370,7 @@ async function writeDeclarations(): Promise<void> {
     entryFileNames: '[name].d.ts',
     chunkFileNames: 'types/[name]-[hash].d.ts',
     hoistTransitiveImports: false,
+    onlyExplicitManualChunks: true,
   });
   rmSync(folder, { recursive: true });
 }

@@ -73,7 +73,7 @@ const NOT_FORWARDED: ReadonlySet<string> = new Set([
 
 /** Headers that may contain credentials, or that concern the connection only. */
 const NOT_RECORDED =
-  /^(?:authorization|proxy-.*|cookie|set-cookie|x-remote-.*|connection|keep-alive|host|transfer-encoding|content-length|date|audit-id|x-kubernetes-pf-.*)$|token|secret/;
+  /^(?:authorization|proxy-.*|cookie|set-cookie|x-remote-.*|connection|keep-alive|host|transfer-encoding|content-length|date|audit-id|x-[a-z]+-pf-.*)$|token|secret/;
 
 interface OpenExchange {
   readonly exchange: RecordedExchange;
