@@ -55,3 +55,5 @@ function shown(value: unknown): string {
   const text = JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 77)}…` : text;
 }
+
+export { generateTypes } from './generate-types.js';

@@ -14,6 +14,7 @@ import { conversionsFor, validateManifests } from '../../manifests/validate.js';
 import { dialects, serviceGroup } from '../../meta/dialect.js';
 import { systemClock, type Undo } from '../../util/clock.js';
 import { messageOf } from '../../util/message-of.js';
+import { loadKinds } from '../load-kinds.js';
 import { type CommandEnvironment, defineCommand, UsageError } from './command.js';
 import { counted, readTree } from './findings.js';
 import { errorLine } from './manifest-input.js';
@@ -68,7 +69,6 @@ async function writeTypes({ files, output, versions }: GenerateSettings, environ
 
 async function checkModule(settings: GenerateSettings, environment: CommandEnvironment): Promise<0 | 1> {
   const crds = await readCrds(settings.files, environment);
-  const { loadKinds } = await import('../load-kinds.js');
   const { moduleDifferences } = await loadGenerator();
   const kinds = await loadKinds(settings.output).catch((error: unknown) => {
     throw new UsageError(`${settings.output}: ${messageOf(error)}`);
@@ -82,11 +82,7 @@ async function checkModule(settings: GenerateSettings, environment: CommandEnvir
 /** The generator needs zod, which programs without kinds of their own do not install. */
 async function loadGenerator() {
   try {
-    const [{ generateTypes }, { moduleDifferences }] = await Promise.all([
-      import('../../zod/generate-types.js'),
-      import('../../zod/module-differences.js'),
-    ]);
-    return { generateTypes, moduleDifferences };
+    return await import('../../zod/module-differences.js');
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) throw error;
     throw new UsageError('generate types needs the package zod: npm install zod');
