@@ -66,12 +66,13 @@ export type { Watch, WatchEvent } from '../client/watch.js';
 export { scale, scaleAt } from '../crd/scale.js';
 export type { KindDefinition, SpecDraft } from '../kinds/define-kind.js';
 export type { PropagationPolicy } from '../kinds/deletion.js';
-export type { DraftOf, InputOf, Kind, KindRule, ObjectOf, Scope, SubresourceOf } from '../kinds/kind.js';
+export type { DraftOf, InputOf, Kind, ObjectOf, Scope, SubresourceOf } from '../kinds/kind.js';
+export type { KindCrd, KindRule } from '../kinds/kind-crd.js';
 export type { ObjectAddress, ObjectReader } from '../kinds/objects.js';
 export type { ServedKind } from '../kinds/served-kind.js';
 export { status } from '../kinds/status-subresource.js';
 export type { ScalePaths } from '../kinds/subresource.js';
-export { atomic, mapList, setList } from '../schema/hints.js';
+export { atomic, mapList, type SchemaKeywords, setList, withKeywords } from '../schema/hints.js';
 
 // Objects and values
 
@@ -108,6 +109,14 @@ export { type FieldError, type FieldErrorType, fieldError } from '../meta/field-
 // Authentication and authorization
 
 export type {
+  AccessFilter,
+  AccessReport,
+  RecordedAccess,
+  RoleLike,
+  RoleManifest,
+  RoleYamlOptions,
+} from '../auth/access-report.js';
+export type {
   AuthenticationRequest,
   AuthenticatorContext,
   RequestAuthenticator,
@@ -128,14 +137,9 @@ export {
 export type { AuthenticationOptions, ClusterAuthentication } from '../auth/cluster-authentication.js';
 export { rbac } from '../auth/rbac/authorizer.js';
 export {
-  type AccessFilter,
   type AccessRecording,
-  type AccessReport,
   type AccessSource,
   type RecordAccessOptions,
-  type RecordedAccess,
-  type RoleLike,
-  type RoleManifest,
   recordAccess,
 } from '../auth/record-access.js';
 export type { AccountTokenOptions } from '../auth/tokens/account-tokens.js';

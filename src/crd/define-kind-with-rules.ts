@@ -8,9 +8,10 @@ import type { Kind, Scope } from '../kinds/kind.js';
 import { kubernetesDialect } from '../meta/dialect.js';
 import { type FieldError, printFieldError } from '../meta/field-error.js';
 import type { ApiObject, InputBase } from '../meta/object.js';
-import type { ZodShape } from '../schema/hints.js';
+import type { SchemaKeywords, ZodShape } from '../schema/hints.js';
 import type { ValidationRule, ValidationRuleInput } from '../schema/json-schema.js';
 import { isRecord } from '../util/json.js';
+import { once } from '../util/once.js';
 import { findField } from './definition/field-path.js';
 import { RULE_REASONS } from './definition/validate-schema-nodes.js';
 import { compileRules, STORED_ENVIRONMENTS } from './rules/compile.js';
@@ -18,6 +19,8 @@ import { evaluateRules } from './rules/evaluate.js';
 import { OldValueContext } from './rules/old-value-context.js';
 import { validateRules } from './rules/validate-rules.js';
 import { type StructuralSchema, structuralSchemaOf } from './structural-schema.js';
+import { embeddedResourceErrors } from './value/embedded-resources.js';
+import { validateValue } from './value/validate.js';
 import { schemaFromZod } from './zod/schema-from-zod.js';
 
 /**
@@ -54,11 +57,39 @@ type KindRules = (
 ) => { readonly errors: readonly FieldError[]; readonly warnings: readonly string[] };
 
 /**
- * Compiles the rules of a kind. `body` is the object without the fields that every object has. Throws a TypeError for
- * an invalid rule, so that the error occurs where the kind is defined. Estimated costs are not limited, because zod
- * schemas rarely bound sizes; the cost of evaluations is limited as usual.
+ * Compiles the rules of a kind, and the keywords of its schemas. `body` is the object without the fields that every object
+ * has. Throws a TypeError for an invalid rule, so that the error occurs where the kind is defined. Estimated costs are not
+ * limited, because zod schemas rarely bound sizes; the cost of evaluations is limited as usual. Keywords are compiled when
+ * the first object is written: most programs that import generated kinds use some of them.
  */
-export function compileKindRules(name: string, body: ZodShape, rules: readonly ValidationRuleInput[]): KindRules {
+export function compileKindRules(
+  name: string,
+  body: ZodShape,
+  rules: readonly ValidationRuleInput[],
+  keywords?: SchemaKeywords,
+): KindRules {
+  if (rules.length > 0) checkRules(name, body, rules);
+  const compiled = once(() => {
+    const schema = crdSchemaOf(name, body, keywords);
+    const root = { ...schema, validations: [...schema.validations, ...(rules as readonly ValidationRule[])] };
+    return { root, rules: compileRules(root, true) };
+  });
+  return (next, live) => {
+    const { root, rules: node } = compiled();
+    const errors = keywords === undefined ? [] : schemaErrors(root, next, live);
+    if (errors.length > 0 || node === undefined) return { errors, warnings: [] };
+    const old = live === undefined ? OldValueContext.NONE : OldValueContext.forUpdate(root, next, live);
+    return evaluateRules(node, next, old);
+  };
+}
+
+/** Zod has validated the object; these are the errors of keywords. */
+function schemaErrors(root: StructuralSchema, next: ApiObject, live: ApiObject | undefined): FieldError[] {
+  return [...validateValue(root, next, live === undefined ? {} : { old: live }), ...embeddedResourceErrors(root, next)];
+}
+
+/** Throws a TypeError for an invalid rule. */
+function checkRules(name: string, body: ZodShape, rules: readonly ValidationRuleInput[]): void {
   for (const given of rules as readonly unknown[]) {
     if (!isRecord(given) || typeof given['rule'] !== 'string') {
       throw new TypeError(`orchplane: ${name}: a rule has the form { rule: 'self.spec.a > 0' }`);
@@ -77,14 +108,6 @@ export function compileKindRules(name: string, body: ZodShape, rules: readonly V
     }).map((error) => printFieldError(error).replace(/^\./, '').replace(RULE_GO_SYNTAX, '')),
   ];
   if (problems.length > 0) throw new TypeError(`orchplane: ${name}: ${problems.join('; ')}`);
-  const compiled = compileRules(root, true);
-  if (compiled === undefined) return () => ({ errors: [], warnings: [] });
-  return (next, live) =>
-    evaluateRules(
-      compiled,
-      next,
-      live === undefined ? OldValueContext.NONE : OldValueContext.forUpdate(root, next, live),
-    );
 }
 
 const STRING_KEYS: readonly string[] = ['rule', 'message', 'messageExpression', 'reason', 'fieldPath'];
@@ -105,9 +128,9 @@ function checkRuleKeys(name: string, given: Readonly<Record<string, unknown>>): 
 }
 
 /** The schema that the kind would have as a CRD, so that a rule means the same in both. Dates are strings in zod. */
-function crdSchemaOf(owner: string, body: ZodShape): StructuralSchema {
+function crdSchemaOf(owner: string, body: ZodShape, keywords?: SchemaKeywords): StructuralSchema {
   const options = { owner, dialect: kubernetesDialect, report: () => undefined, datesAreTexts: true };
-  return structuralSchemaOf(schemaFromZod(body, options), kubernetesDialect);
+  return structuralSchemaOf(schemaFromZod(body, options, keywords), kubernetesDialect);
 }
 
 /** The server prints the whole rule as a Go struct, which is omitted here. */

@@ -48,6 +48,7 @@ export type OptionalMember =
   | 'fieldAnnotations'
   | 'referenceStorageVersion'
   | 'rules'
+  | 'crd'
   | 'customResourceHandler'
   | 'reconciler';
 
@@ -106,6 +107,7 @@ export function buildKind<Result>(
     fieldAnnotations: described.fieldAnnotations,
     referenceStorageVersion: described.referenceStorageVersion,
     rules: described.rules,
+    crd: described.crd,
     customResourceHandler: described.customResourceHandler,
     reconciler: described.reconciler,
   };

@@ -17,8 +17,8 @@ import type {
 import type { Verb } from '../protocol/request.js';
 import { objectNode } from '../schema/declare.js';
 import { objectFromZod } from '../schema/from-zod.js';
-import type { ZodShape } from '../schema/hints.js';
-import { type Field, type ObjectNode, type SchemaNode, uniform } from '../schema/schema-node.js';
+import type { SchemaKeywords, ZodShape } from '../schema/hints.js';
+import { type Field, type ObjectNode, uniform } from '../schema/schema-node.js';
 import { deepEqual, isRecord } from '../util/json.js';
 import { once } from '../util/once.js';
 import {
@@ -29,16 +29,9 @@ import {
   type OptionalMember,
 } from './build-kind.js';
 import type { Column, RowCondition } from './columns.js';
-import type {
-  Kind,
-  KindNames,
-  KindRule,
-  Scope,
-  StorageVersion,
-  Strategy,
-  StrategyDefinition,
-  VirtualKind,
-} from './kind.js';
+import type { Kind, KindNames, Scope, StorageVersion, Strategy, StrategyDefinition, VirtualKind } from './kind.js';
+import type { KindCrd, KindRule } from './kind-crd.js';
+import { withOwnGoTypes } from './own-go-types.js';
 import { unqualifiedFinalizerWarnings } from './shared/finalizers.js';
 import { objectMetaNode } from './shared/object-meta.js';
 import type { AnySubresource, SubresourceStrategy, SubresourceView } from './subresource.js';
@@ -141,6 +134,8 @@ export interface KindDefinition<
   readonly rules?: readonly KindRule[];
   /** Validation across fields; runs on create and update. */
   readonly validate?: (object: BaseOf<ObjectScope, Name> & BodyOutput<Shape>) => readonly FieldError[];
+  /** What only the CRD of the kind has. */
+  readonly crd?: KindCrd;
 }
 
 /**
@@ -174,11 +169,13 @@ export type CompileRules = (
   kind: string,
   body: ZodShape,
   rules: readonly KindRule[],
+  /** Keywords of the whole object; absent: no schema of the kind has keywords. */
+  keywords: SchemaKeywords | undefined,
 ) => NonNullable<Strategy['write']['rules']>;
 
 const rejectRules: CompileRules = (kind) => {
   throw new TypeError(
-    `orchplane: ${kind}: rules need the expression engine, which orchplane/core leaves out; import defineKind from 'orchplane'`,
+    `orchplane: ${kind}: rules and keywords need the expression engine, which orchplane/core leaves out; import defineKind from 'orchplane'`,
   );
 };
 
@@ -209,7 +206,11 @@ export function defineWith<
     );
   }
   // Built eagerly, so that a mistake in the schema is reported where the kind is defined and not on the first write.
-  const schema = objectSchemaFromBody(objectFromZod(definition.body, definition.kind), definition.kind);
+  let keywords = definition.crd?.schema;
+  const body = objectFromZod(definition.body, definition.kind, () => {
+    keywords ??= {};
+  });
+  const schema = objectSchemaFromBody(body, definition.kind);
   return buildKind(
     definition,
     { representation: 'document', body: definition.body, schema: () => schema },
@@ -224,7 +225,9 @@ export function defineWith<
       },
       hasStatus ? SEPARATE_STATUS : {},
       validate === undefined ? {} : validatedOnWrites(validate),
-      rules.length === 0 ? {} : { write: { rules: compileRules(definition.kind, definition.body, rules) } },
+      rules.length === 0 && keywords === undefined
+        ? {}
+        : { write: { rules: compileRules(definition.kind, definition.body, rules, keywords) } },
     ),
   );
 }
@@ -291,15 +294,6 @@ export function defineBuiltIn<Object, Input, ObjectScope extends Scope, Subresou
     { representation: 'struct', schema },
     (definition.strategy ?? {}) as StrategyDefinition,
   );
-}
-
-function withOwnGoTypes(
-  schema: ObjectNode,
-  { apiVersion, ownTypes }: Pick<BuiltInDefinition<Scope, string>, 'apiVersion' | 'ownTypes'>,
-): ObjectNode {
-  return ownTypes === undefined
-    ? schema
-    : moveGoTypes(schema, apiVersion.slice(apiVersion.lastIndexOf('/') + 1), ownTypes);
 }
 
 /** The differences between a version of a built-in kind and its storage version. */
@@ -383,17 +377,3 @@ export const SEPARATE_STATUS: StrategyDefinition = {
     },
   },
 };
-
-/** Moves the named Go types of a schema to the package of a version: `v1.ParamKind` becomes `v1beta1.ParamKind`. */
-function moveGoTypes(schema: ObjectNode, version: string, names: readonly string[]): ObjectNode {
-  const ofAnyVersion = new RegExp(`\\bv\\d\\w*\\.(?=(?:${names.join('|')})$)`);
-  const rename = (node: SchemaNode): SchemaNode => {
-    const goType = node.goType.replace(ofAnyVersion, `${version}.`);
-    if (node.type === 'list') return uniform({ ...node, goType, items: rename(node.items) });
-    if (node.type === 'map') return uniform({ ...node, goType, values: rename(node.values) });
-    if (node.type !== 'object') return uniform({ ...node, goType });
-    const fields = Array.from(node.fields.values(), (field) => ({ ...field, node: rename(field.node) }));
-    return uniform({ ...node, goType, fields: new Map(fields.map((field) => [field.name, field])) });
-  };
-  return rename(schema) as ObjectNode;
-}

@@ -17,6 +17,7 @@ import type { Column, RowCondition } from './columns.js';
 import type { CustomResourceHandler, CustomValidationResult } from './custom-resource-handler.js';
 import type { DeletionDecision, DeletionRequest } from './deletion.js';
 import type { FeatureGates } from './feature-gates.js';
+import type { KindCrd, KindRule } from './kind-crd.js';
 import type { Lifecycle } from './lifecycle.js';
 import type { Objects } from './objects.js';
 import type { ReconcilerHost, ServerReconciler } from './reconciler.js';
@@ -115,6 +116,8 @@ export interface Kind<
   readonly referenceStorageVersion?: string;
   /** The CEL validation rules of a user-defined kind. */
   readonly rules?: readonly KindRule[];
+  /** What only the CRD of a user-defined kind has. */
+  readonly crd?: KindCrd;
   /** Present on kinds that a CustomResourceDefinition declares while the cluster runs. */
   readonly customResourceHandler?: CustomResourceHandler;
   /** Present on kinds whose objects change what the server does. */
@@ -382,18 +385,4 @@ export interface Allocation {
    * changes anything if another write has taken one of them; the server then repeats the write.
    */
   commit(stored: ApiObject): void;
-}
-
-/** A CEL validation rule, as in a CRD: `self` is the new object, `oldSelf` the live one. */
-export interface KindRule {
-  /** True for valid objects: `self.spec.min <= self.spec.max`. */
-  readonly rule: string;
-  readonly message?: string;
-  /** Computes the message; `message` is used if the evaluation fails. */
-  readonly messageExpression?: string;
-  readonly reason?: 'FieldValueInvalid' | 'FieldValueForbidden' | 'FieldValueRequired' | 'FieldValueDuplicate';
-  /** The field that the error names: `.spec.min`. */
-  readonly fieldPath?: string;
-  /** The rule runs on create too, and `oldSelf` is an optional. */
-  readonly optionalOldSelf?: boolean;
 }

@@ -36,6 +36,17 @@ export interface Manifest {
   readonly name: string | undefined;
   readonly generateName: string | undefined;
   readonly body: RequestBody;
+  /** Absent: the object does not come from a text. */
+  readonly source?: DocumentSource;
+}
+
+/** Where a document or an item comes from, for `lineOf` of `field-line.ts`. */
+export interface DocumentSource {
+  readonly text: string;
+  /** The number of lines before the text, so that lines are those of the file. */
+  readonly linesBefore: number;
+  /** The path of an item in the document: `items[0].`; empty for a document. */
+  readonly path: string;
 }
 
 /** A problem with one document or item. The message begins with its place; the cause is the server's error, if any. */
@@ -65,6 +76,7 @@ export interface ManifestDocument {
   readonly place: ManifestPlace;
   readonly value: unknown;
   readonly body: RequestBody;
+  readonly source: DocumentSource;
 }
 
 /** The documents of a text in order, with lists unsplit and an error in place of each one that cannot be read. */
@@ -164,25 +176,42 @@ function readDocument(place: ManifestPlace, { text, linesBefore }: DocumentText)
     if (error instanceof BodyError) return [new ManifestError(place, error.message)];
     throw error;
   }
-  return value === null ? [] : [{ place, value, body }];
+  return value === null ? [] : [{ place, value, body, source: { text, linesBefore, path: '' } }];
 }
 
-function manifestsOf({ place, value, body }: ManifestDocument): (Manifest | ManifestError)[] {
-  if (!isList(value)) return [readObject(place, value, body)];
+/** The objects of a document in order, with an error in place of each one that is none. */
+export function manifestsOf(document: ManifestDocument): (Manifest | ManifestError)[] {
+  const { place, value } = document;
+  if (!isList(value)) return [readObject(document)];
   const list = value;
   return list.items.flatMap((each, index) =>
-    itemsOf(list, each).map((item) => readObject({ ...place, item: index + 1 }, item, valueBody(item))),
+    itemsOf(list, each, `items[${index}]`).map(({ item, path }) =>
+      readObject({
+        place: { ...place, item: index + 1 },
+        value: item,
+        body: valueBody(item),
+        source: { ...document.source, path: `${path}.` },
+      }),
+    ),
   );
 }
 
+interface ListItem {
+  readonly item: unknown;
+  /** Its path in the document: `items[0].items[2]`. */
+  readonly path: string;
+}
+
 /** An item of a list; nested lists are flattened. */
-function itemsOf(list: ListDocument, item: unknown): unknown[] {
-  const found: unknown[] = [];
-  const open = [itemOf(list, item)];
-  while (open.length > 0) {
-    const next = open.pop();
-    if (!isList(next)) found.push(next);
-    else for (let index = next.items.length - 1; index >= 0; index--) open.push(itemOf(next, next.items[index]));
+function itemsOf(list: ListDocument, given: unknown, path: string): ListItem[] {
+  const found: ListItem[] = [];
+  const open: ListItem[] = [{ item: itemOf(list, given), path }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { item } = next;
+    if (!isList(item)) found.push(next);
+    else
+      for (let index = item.items.length - 1; index >= 0; index--)
+        open.push({ item: itemOf(item, item.items[index]), path: `${next.path}.items[${index}]` });
   }
   return found;
 }
@@ -227,7 +256,7 @@ function itemOf(list: ListDocument, given: unknown): unknown {
   return { ...item, ...claimed };
 }
 
-function readObject(place: ManifestPlace, value: unknown, body: RequestBody): Manifest | ManifestError {
+function readObject({ place, value, body, source }: ManifestDocument): Manifest | ManifestError {
   if (!isRecord(value)) return new ManifestError(place, 'is not an object');
   const { apiVersion, kind, metadata } = value;
   if (isKustomization(place, value)) {
@@ -256,6 +285,7 @@ function readObject(place: ManifestPlace, value: unknown, body: RequestBody): Ma
     name: isText(name) ? name : undefined,
     generateName: isText(generateName) ? generateName : undefined,
     body,
+    source,
   };
 }
 

@@ -118,10 +118,15 @@ export async function readManifestFiles(
 /** The extensions of manifests in a folder; a file given by name may have any. */
 const EXTENSIONS: ReadonlySet<string> = new Set(['.yaml', '.yml', '.json']);
 
+/** Whether a file in a folder may contain manifests. */
+export function isManifestFile(name: string): boolean {
+  return EXTENSIONS.has(extname(name).toLowerCase());
+}
+
 async function manifestFilesAt(name: string): Promise<string[]> {
   if (!(await stat(name)).isDirectory()) return [name];
   const entries = await readdir(name, { withFileTypes: true });
-  const files = entries.filter((entry) => !entry.isDirectory() && EXTENSIONS.has(extname(entry.name).toLowerCase()));
+  const files = entries.filter((entry) => !entry.isDirectory() && isManifestFile(entry.name));
   if (files.length === 0) throw new Error(`${name} holds no .yaml, .yml or .json file`);
   return files.map((entry) => join(name, entry.name)).sort();
 }

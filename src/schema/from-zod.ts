@@ -6,7 +6,7 @@
 import type * as z from 'zod';
 import { deepFreeze } from '../util/json.js';
 import type { Hint } from './hints.js';
-import { hintOf, type ZodShape } from './hints.js';
+import { hintOf, mergeHints, type ZodShape } from './hints.js';
 import {
   type Field,
   GO_TYPES,
@@ -39,6 +39,7 @@ export const MAX_SCHEMA_NODES = 100_000;
 interface Walk {
   readonly owner: string;
   nodes: number;
+  readonly onKeywords: (() => void) | undefined;
 }
 
 /** The body of a kind as zod would see it, for code that reads schemas. It cannot parse. */
@@ -46,9 +47,12 @@ export function zodObjectOf(shape: ZodShape): z.core.$ZodObject {
   return { _zod: { def: { type: 'object', shape } } } as unknown as z.core.$ZodObject;
 }
 
-/** Converts the body of a kind. `owner` is only used in error messages. */
-export function objectFromZod(shape: ZodShape, owner: string): ObjectNode {
-  return objectNode(unwrap(zodObjectOf(shape), ''), '', { owner, nodes: 0 });
+/**
+ * Converts the body of a kind. `owner` is only used in error messages. `onKeywords` is called for schemas with keywords,
+ * which the result does not contain.
+ */
+export function objectFromZod(shape: ZodShape, owner: string, onKeywords?: () => void): ObjectNode {
+  return objectNode(unwrap(zodObjectOf(shape), ''), '', { owner, nodes: 0, onKeywords });
 }
 
 function unwrap(schema: ZodNode, path: string): Unwrapped {
@@ -59,8 +63,7 @@ function unwrap(schema: ZodNode, path: string): Unwrapped {
   let fallback: unknown;
   for (;;) {
     requireZod(current, path);
-    // Outer hints take precedence over inner ones.
-    hint = { ...hintOf(current), ...hint };
+    hint = mergeHints(hintOf(current), hint);
     const def = (current as z.core.$ZodTypes)._zod.def;
     rejectTransforms(def, path);
     if (def.type === 'optional') isOptional = true;
@@ -108,6 +111,7 @@ function nodeFromZod(from: Unwrapped, path: string, walk: Walk): SchemaNode {
     throw new TypeError(`orchplane: ${walk.owner}: the schema has more than ${limit}; use z.unknown() in some`);
   }
   const { hint } = from;
+  if (hint.keywords !== undefined) walk.onKeywords?.();
   const extras = {
     ...(from.default === undefined ? {} : { default: from.default }),
     ...(from.isNullable ? { nullable: true } : {}),

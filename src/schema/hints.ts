@@ -6,6 +6,7 @@
  * kinds of their own do not load it.
  */
 import type * as z from 'zod';
+import type { JSONSchemaProps } from './json-schema.js';
 import type { SchemaNode } from './schema-node.js';
 
 /** The hints of a schema. */
@@ -17,7 +18,16 @@ export interface Hint {
   readonly atomic?: boolean;
   /** The type of a built-in kind that the schema was made from. */
   readonly builtIn?: SchemaNode;
+  readonly keywords?: SchemaKeywords;
 }
+
+/**
+ * Keywords of the JSON schema of a CRD. They replace those that follow from the zod schema; null removes one. `properties`
+ * are added to those of the zod schema. Extensions may have the names of any dialect.
+ */
+export type SchemaKeywords = {
+  readonly [Keyword in keyof JSONSchemaProps]?: JSONSchemaProps[Keyword] | null;
+};
 
 /**
  * The part of a zod schema's type that public types read. Public types do not name zod's own types: a program without
@@ -37,7 +47,19 @@ export interface ZodShape {
   readonly [field: string]: ZodSchema;
 }
 
-const hints = new WeakMap<ZodSchema, Hint>();
+/**
+ * Shared by all copies of the library in a process: a kind of a program's copy may be converted by the copy of the command
+ * line.
+ */
+const SHARED = Symbol.for('orchplane.schema-hints');
+
+function sharedHints(): WeakMap<ZodSchema, Hint> {
+  const holder = globalThis as { [SHARED]?: WeakMap<ZodSchema, Hint> };
+  holder[SHARED] ??= new WeakMap();
+  return holder[SHARED];
+}
+
+const hints = /* @__PURE__ */ sharedHints();
 
 /** Adds hints to a schema and returns it. */
 export function hint<Schema extends ZodSchema>(schema: Schema, more: Hint): Schema {
@@ -49,7 +71,13 @@ export function hint<Schema extends ZodSchema>(schema: Schema, more: Hint): Sche
 export function hintOf(schema: ZodSchema): Hint {
   const { parent } = (schema as z.core.$ZodType)._zod;
   const own = hints.get(schema) ?? {};
-  return parent === undefined ? own : { ...hintOf(parent), ...own };
+  return parent === undefined ? own : mergeHints(hintOf(parent), own);
+}
+
+/** Outer hints take precedence over inner ones; keywords are merged one by one. */
+export function mergeHints(inner: Hint, outer: Hint): Hint {
+  const keywords = inner.keywords === undefined ? outer.keywords : { ...inner.keywords, ...outer.keywords };
+  return { ...inner, ...outer, ...(keywords === undefined ? {} : { keywords }) };
 }
 
 /** The fields of an item that can be list-map keys. */
@@ -92,4 +120,15 @@ export function setList<List extends ZodSchema>(item: Listable<List>): List {
  */
 export function atomic<Schema extends ZodSchema>(schema: Schema): Schema {
   return hint(schema, { atomic: true });
+}
+
+/**
+ * Adds keywords of the CRD's JSON schema that zod cannot express: rules in CEL, patterns in the syntax of the server, `oneOf`,
+ * embedded resources. A cluster validates the objects of the kind with them, and `toCRD` writes them.
+ *
+ * @example
+ * withKeywords(z.string(), { format: 'hostname' });
+ */
+export function withKeywords<Schema extends ZodSchema>(schema: Schema, keywords: SchemaKeywords): Schema {
+  return hint(schema, mergeHints(hintOf(schema), { keywords }));
 }

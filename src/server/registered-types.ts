@@ -102,6 +102,11 @@ const STORAGE = ['CSIDriver', 'CSINode', 'CSIStorageCapacity', 'StorageClass', '
 /** By group and version: kinds that were served in earlier releases, or occur only as bodies of subresources or responses. */
 const UNSERVED: readonly (readonly [group: string, version: string, kinds: readonly string[], groupNow?: string])[] = [
   [serviceGroup('admissionregistration'), 'v1beta1', HOOKS],
+  [
+    serviceGroup('admissionregistration'),
+    'v1alpha1',
+    ['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'],
+  ],
   [serviceGroup('admission'), 'v1', ['AdmissionReview']],
   [serviceGroup('admission'), 'v1beta1', ['AdmissionReview']],
   [serviceGroup('apiextensions'), 'v1beta1', ['CustomResourceDefinition']],

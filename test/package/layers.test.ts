@@ -83,7 +83,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // A journal is passed to a cluster and does not import one.
   'indexed-db': ['util', 'meta', 'storage'],
   // The command line creates clusters and serves them.
-  node: [...SERVER, 'manifests', 'cluster', 'http', 'controllers', 'runtime', 'etcd', 'kinds/index.ts'],
+  node: [...SERVER, 'manifests', 'cluster', 'http', 'controllers', 'runtime', 'etcd', 'zod', 'kinds/index.ts'],
   // Keys and values of kube-apiserver's etcd, for all built-in kinds.
   etcd: [...SERVER, 'cluster', 'kinds/index.ts'],
   // Controllers use the public client only.
@@ -123,8 +123,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'node-test': ['testing'],
   // Wraps plugins, controllers and handlers that it is given.
   opentelemetry: ['util', 'meta', 'protocol', 'admission', 'server', 'controllers'],
-  // Types of kinds as zod schemas; no other folder imports zod at run time.
-  zod: ['meta', 'kinds', 'schema'],
+  // Types of kinds as zod schemas, and zod kinds for CRDs; no other folder imports zod at run time.
+  zod: ['util', 'meta', 'kinds', 'schema', 'crd'],
   // The entry `orchplane/kinds`: all built-in kinds, CustomResourceDefinition included.
   'kinds/index.ts': [...KINDS, 'crd'],
   'index.ts': ['cel', 'crd', 'kinds', 'auth', 'admission', 'manifests', 'cluster'],

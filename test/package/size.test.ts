@@ -12,9 +12,9 @@ import { entries, manifest, requireBuild, root } from './manifest.js';
 /** The maximum size of each entry in kB (1000 bytes). Raise a number only together with the change that needs it. */
 const BUDGET_KB: Readonly<Record<string, number>> = {
   // All built-in kinds; `core` is the same without them. A quarter of it is for custom resources: CEL and schemas.
-  index: 493.5,
+  index: 494.5,
   // Includes journals, initial states and time travel, about 4 kB.
-  core: 146,
+  core: 146.5,
   // Includes the schema-based copying of stored specs.
   kinds: 309,
   admission: 150.5,
@@ -30,7 +30,7 @@ const BUDGET_KB: Readonly<Record<string, number>> = {
   'indexed-db': 4,
   // HTTP/2, WebSockets, the HTTP thread, the flags of kube-apiserver and the stand-ins for envtest take 25 kB;
   // process images 5 kB, sockets and streams of pods 2 kB.
-  node: 326,
+  node: 327,
   // All built-in kinds with their message types; snapshots take 8 kB, the client of etcd and its failures 3 kB.
   etcd: 404,
   // Faults, request logs, seeded runs, matchers, captures and diffs over everything in `index`.

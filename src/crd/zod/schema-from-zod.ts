@@ -4,7 +4,7 @@
  */
 import type * as z from 'zod';
 import { MAX_SCHEMA_NODES, zodObjectOf } from '../../schema/from-zod.js';
-import { type Hint, hintOf, type ZodShape } from '../../schema/hints.js';
+import { type Hint, hintOf, mergeHints, type SchemaKeywords, type ZodShape } from '../../schema/hints.js';
 import type { MutableRecord } from '../../util/json.js';
 import { setOwn } from '../../util/json.js';
 import type { Draft, ZodDef, ZodNode, ZodPosition } from './context.js';
@@ -18,6 +18,7 @@ import {
   reportLoss,
   reportUnsupportedChecks,
 } from './context.js';
+import { applyKeywords } from './keywords.js';
 import {
   enumSchema,
   lengths,
@@ -29,23 +30,25 @@ import {
 } from './scalars.js';
 import { intersectionSchema, tupleItems, unionSchema } from './unions.js';
 
-/** Converts the body of a kind. Constraints that cannot be expressed are passed to `report`. */
-export function schemaFromZod(
-  body: ZodShape,
-  options: Pick<ZodPosition, 'owner' | 'dialect' | 'report' | 'datesAreTexts'>,
-): Draft {
-  return convertInner(
-    zodObjectOf(body),
-    {},
-    {
-      path: '',
-      noDefaults: false,
-      enclosing: [],
-      closed: new WeakSet(),
-      count: { nodes: 0 },
-      ...options,
-    },
-  );
+type ConversionOptions = Pick<ZodPosition, 'owner' | 'dialect' | 'report' | 'datesAreTexts'>;
+
+/**
+ * Converts the body of a kind. Constraints that cannot be expressed are passed to `report`. `keywords` are those of the
+ * whole object.
+ */
+export function schemaFromZod(body: ZodShape, options: ConversionOptions, keywords?: SchemaKeywords): Draft {
+  const draft = convertInner(zodObjectOf(body), {}, startOf(options));
+  if (keywords !== undefined) applyKeywords(draft, keywords, options.dialect);
+  return draft;
+}
+
+/** Converts the schema of one field. */
+export function fieldSchemaFromZod(schema: ZodNode, options: ConversionOptions): Draft {
+  return convert(schema, startOf(options));
+}
+
+function startOf(options: ConversionOptions): ZodPosition {
+  return { path: '', noDefaults: false, enclosing: [], closed: new WeakSet(), count: { nodes: 0 }, ...options };
 }
 
 /** A schema without its wrappers, and what the wrappers declare. */
@@ -73,10 +76,12 @@ function convert(schema: ZodNode, position: ZodPosition): Draft {
   const draft: Draft = { ...documentation, ...converted };
   if (position.closed.has(converted)) position.closed.add(draft);
   if (isNullable) allowNull(draft);
-  if (position.noDefaults || fallback.length === 0) return draft;
-  // A null default counts as no default in a CRD.
-  if (fallback[0] === null) reportLoss(position, 'a default of null', 'differs');
-  else draft.default = fallback[0];
+  if (!position.noDefaults && fallback.length > 0) {
+    // A null default counts as no default in a CRD.
+    if (fallback[0] === null) reportLoss(position, 'a default of null', 'differs');
+    else draft.default = fallback[0];
+  }
+  if (hint.keywords !== undefined) applyKeywords(draft, hint.keywords, position.dialect);
   return draft;
 }
 
@@ -87,8 +92,7 @@ function unwrap(schema: ZodNode, position: ZodPosition): Unwrapped {
   let fallback: readonly unknown[] = [];
   let documentation: Draft = {};
   for (;;) {
-    // Outer hints take precedence, as in schema/from-zod.ts.
-    hint = { ...hintOf(current), ...hint };
+    hint = mergeHints(hintOf(current), hint);
     documentation = { ...documentationOf(current), ...documentation };
     const def = defOf(current);
     if (def.type === 'nullable') isNullable = true;

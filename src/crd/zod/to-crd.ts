@@ -21,6 +21,7 @@ import { apiVersionOf } from '../../meta/gvk.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { JSONSchemaProps } from '../../schema/json-schema.js';
 import { refuseUnknownOptions } from '../../util/options.js';
+import { completeConversion } from '../compare.js';
 import { CustomResourceDefinition } from '../definition/custom-resource-definition.js';
 import type { SchemaLoss } from './context.js';
 import { extension } from './context.js';
@@ -46,7 +47,8 @@ export type DefinitionManifest = CustomResourceDefinitionInput & {
 
 /**
  * Converts a kind to its CustomResourceDefinition as a plain object: print it, write it to a file, or pass it to a
- * client.
+ * client. Several kinds become the versions of one CRD; the first one is the storage version, unless `crd.version` of one
+ * says otherwise.
  *
  * The schema contains everything that zod declares and a structural schema can express: types, required fields,
  * defaults, enums, bounds, lengths, patterns, formats, nullable, lists with their keys, records, unions, descriptions.
@@ -60,34 +62,55 @@ export type DefinitionManifest = CustomResourceDefinitionInput & {
  * const manifest = toCRD(Widget, { onLoss: ({ path, what }) => console.warn(`${path}: ${what}`) });
  * console.log(JSON.stringify(manifest, null, 2));
  */
-export function toCRD(kind: Kind, options: ToCRDOptions = {}): DefinitionManifest {
+export function toCRD(kind: Kind | readonly [Kind, ...Kind[]], options: ToCRDOptions = {}): DefinitionManifest {
   refuseUnknownOptions('toCRD', options, OPTIONS);
-  if (kind.representation !== 'document' || kind.customResourceHandler !== undefined) {
-    throw new TypeError(`orchplane: toCRD accepts kinds created by defineKind; ${kind.kind} is not one`);
-  }
+  const [first, ...others] = Array.isArray(kind) ? (kind as readonly [Kind, ...Kind[]]) : [kind as Kind];
+  for (const each of [first, ...others]) checkVersion(each, first);
   const dialect = options.dialect === undefined ? kubernetesDialect : dialectNamed(options.dialect);
-  const { plural, singular, listKind, shortNames, categories } = kind.names;
-  const group = dialect.group(kind.group);
+  const { plural, singular, listKind, shortNames, categories } = first.names;
+  const group = dialect.group(first.group);
+  const { labels, annotations, conversion } = first.crd ?? {};
+  const report = lossReporter(options.onLoss);
   const definition: DefinitionManifest = {
     apiVersion: apiVersionOf({ group: dialect.group(CustomResourceDefinition.group), version: 'v1' }),
     kind: CustomResourceDefinition.kind,
-    metadata: { name: `${plural}.${group}` },
+    metadata: {
+      name: `${plural}.${group}`,
+      ...(labels === undefined ? {} : { labels: { ...labels } }),
+      ...(annotations === undefined ? {} : { annotations: { ...annotations } }),
+    },
     spec: {
       group,
       names: {
         plural,
         singular,
-        kind: kind.kind,
+        kind: first.kind,
         listKind,
         ...(shortNames.length === 0 ? {} : { shortNames: [...shortNames] }),
         ...(categories.length === 0 ? {} : { categories: [...categories] }),
       },
-      scope: kind.scope,
-      versions: [versionOf(kind, dialect, lossReporter(options.onLoss))],
+      scope: first.scope,
+      versions: [
+        versionOf(first, dialect, report, { storage: true }),
+        ...others.map((other) => versionOf(other, dialect, report, { storage: false })),
+      ],
+      ...(conversion === undefined ? {} : { conversion: structuredClone(conversion) }),
     },
   };
-  validateManifest(kind, definition, dialect);
+  validateManifest(first, definition, dialect);
   return definition;
+}
+
+/** All versions of a CRD have the same names. */
+function checkVersion(kind: Kind, first: Kind): void {
+  if (kind.representation !== 'document' || kind.customResourceHandler !== undefined) {
+    throw new TypeError(`orchplane: toCRD accepts kinds created by defineKind; ${kind.kind} is not one`);
+  }
+  const isSame = kind.kind === first.kind && kind.group === first.group && kind.names.plural === first.names.plural;
+  if (isSame && kind.scope === first.scope) return;
+  throw new TypeError(
+    `orchplane: toCRD: ${kind.kind} (${kind.group}) is not a version of ${first.kind} (${first.group}): group, scope and names are the same in all versions`,
+  );
 }
 
 /** Reports each loss once: alternatives of a union may lose the same constraint. */
@@ -103,13 +126,19 @@ function lossReporter(onLoss: ToCRDOptions['onLoss']): (loss: SchemaLoss) => voi
 
 type Report = (loss: SchemaLoss) => void;
 
-function versionOf(kind: Kind, dialect: Dialect, report: Report): CustomResourceDefinitionVersionInput {
+function versionOf(
+  kind: Kind,
+  dialect: Dialect,
+  report: Report,
+  { storage }: { readonly storage: boolean },
+): CustomResourceDefinitionVersionInput {
   const { version, deprecation, strategy } = kind;
   if (strategy.create.validate !== undefined) report({ path: '', what: 'the validate function', effect: 'weaker' });
   // In the rules of the kind a date is a string. A `format` in the schema would make it a timestamp in the rules of the
   // CRD.
   const hasRules = kind.rules !== undefined && kind.rules.length > 0;
-  const schema = schemaFromZod(kind.body ?? {}, { owner: kind.kind, dialect, report, datesAreTexts: hasRules });
+  const settings = { owner: kind.kind, dialect, report, datesAreTexts: hasRules };
+  const schema = schemaFromZod(kind.body ?? {}, settings, kind.crd?.schema);
   addRules(schema, kind, dialect);
   const subresources = subresourcesOf(kind, report);
   const columns = columnsOf(kind, report);
@@ -117,12 +146,13 @@ function versionOf(kind: Kind, dialect: Dialect, report: Report): CustomResource
   return {
     name: version,
     served: true,
-    storage: true,
+    storage,
     ...(deprecation === undefined ? {} : { deprecated: true, deprecationWarning: deprecation(dialect) }),
     schema: { openAPIV3Schema: schema },
     ...(Object.keys(subresources).length === 0 ? {} : { subresources }),
     ...(columns.length === 0 ? {} : { additionalPrinterColumns: columns }),
     ...(fields.length === 0 ? {} : { selectableFields: fields.map((field) => ({ jsonPath: `.${field}` })) }),
+    ...structuredClone(kind.crd?.version),
   };
 }
 
@@ -168,14 +198,18 @@ function columnsOf({ columns = [] }: Kind, report: Report): CustomResourceColumn
   });
 }
 
+function storedVersion({ spec }: CustomResourceDefinitionInput): string {
+  return (spec.versions.find(({ storage }) => storage) ?? spec.versions[0])?.name ?? '';
+}
+
 /** Validates the CRD as a server does, so that errors are reported here and not when it is applied. */
 function validateManifest(kind: Kind, definition: CustomResourceDefinitionInput, dialect: Dialect): void {
   const { spec } = definition;
   const { kind: name, plural } = spec.names;
   const stored = {
     ...definition,
-    spec: { ...spec, conversion: { strategy: 'None' } },
-    status: { conditions: null, acceptedNames: { plural, kind: name }, storedVersions: [kind.version] },
+    spec: { ...spec, conversion: completeConversion(spec.conversion) },
+    status: { conditions: null, acceptedNames: { plural, kind: name }, storedVersions: [storedVersion(definition)] },
   };
   const context = { dialect, now: '', features: featureGates({}) };
   const problems = CustomResourceDefinition.strategy.create.validate?.(stored as ApiObject, context) ?? [];

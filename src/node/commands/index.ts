@@ -16,6 +16,13 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   get: { summary: 'print objects', load: () => import('./get.js') },
   diff: { summary: 'show what apply would change', load: () => import('./diff.js') },
   delete: { summary: 'delete objects', load: () => import('./delete.js') },
+  validate: { summary: 'check manifests, for CI', load: () => import('./validate.js') },
+  'upgrade-check': {
+    summary: 'find API versions that a release deprecates or removes',
+    load: () => import('./upgrade-check.js'),
+  },
+  'explain-access': { summary: 'print the smallest role of a program', load: () => import('./explain-access.js') },
+  generate: { summary: 'write zod kinds for CRDs', load: () => import('./generate.js') },
   snapshot: { summary: 'write a cluster as an etcd snapshot', load: () => import('./snapshot.js') },
   restore: { summary: 'create a cluster from a snapshot or an import', load: () => import('./restore.js') },
   import: { summary: 'read the objects of a real cluster', load: () => import('./import.js') },

@@ -5,6 +5,6 @@
 export { forbiddenCharacterError, normalizeBreaks, YamlSyntaxError } from './characters.js';
 export { Decoder, goValue, isYamlScalar, type YamlMapping, type YamlValue } from './decode.js';
 export { compareKeys } from './key-order.js';
-export { parseDocument, YamlLimitError } from './parse.js';
+export { parseDocument, YamlLimitError, type YamlNode } from './parse.js';
 export { goScalar, jsonKey } from './scalar.js';
 export { writeYaml } from './write.js';

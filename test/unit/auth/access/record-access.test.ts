@@ -2,7 +2,8 @@
 
 import { expect, test } from 'vitest';
 import { ownerReferencesPermissionEnforcement } from '../../../../src/admission/index.js';
-import { type AccessReport, recordAccess } from '../../../../src/auth/record-access.js';
+import type { AccessReport } from '../../../../src/auth/access-report.js';
+import { recordAccess } from '../../../../src/auth/record-access.js';
 import { mergePatch } from '../../../../src/client/patches.js';
 import { createCluster } from '../../../../src/cluster/full-cluster.js';
 import { controllers, defineController, runControllers } from '../../../../src/controllers/index.js';

@@ -1,0 +1,146 @@
+/**
+ * The command `orchplane explain-access`: the smallest role of a program, from a log of its requests.
+ */
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import {
+  type AccessCheck,
+  AccessChecks,
+  type AccessReport,
+  isAllowedBy,
+  type RecordedAccess,
+} from '../../auth/access-report.js';
+import { bindingYaml } from '../../auth/role-bindings.js';
+import { AccessLogError, readAccessLog, UNKNOWN_USER } from '../../http/access-log.js';
+import { initialClusterRoles } from '../../kinds/rbac/bootstrap/objects.js';
+import { type Dialect, dialectNamed } from '../../meta/dialect.js';
+import { TimeError, timeToMs } from '../../text/time/time.js';
+import { messageOf } from '../../util/message-of.js';
+import { type CommandEnvironment, defineCommand, UsageError } from './command.js';
+import { counted } from './findings.js';
+import { valueText } from './output.js';
+
+export const command = defineCommand({
+  usage: ['explain-access FILE… [options]'],
+  summary:
+    'Prints the smallest roles that allow the requests of a log, with their bindings: a Role for each namespace and a ClusterRole for the rest. The log is an audit log ("orchplane serve --audit-log-path") or a file of "orchplane record"; - is standard input. Comments mark what was refused. Requests that every authenticated user may send are left out.',
+  options: {
+    user: { type: 'string', multiple: true, value: 'NAME', help: 'only requests of this user; may be repeated' },
+    'user-agent': { type: 'string', value: 'TEXT', help: 'only requests whose user agent contains this text' },
+    since: { type: 'string', value: 'TIME', help: 'only requests from this time on: 2026-11-18T13:00:00Z' },
+    until: { type: 'string', value: 'TIME', help: 'only requests until this time' },
+    name: {
+      type: 'string',
+      value: 'NAME',
+      help: 'the name of the roles; default: that of the service account or user',
+    },
+    'resource-names': { type: 'boolean', help: 'restrict the roles to the names of the objects' },
+    'cluster-role': { type: 'boolean', help: 'print one ClusterRole for all namespaces' },
+    dialect: { type: 'string', choices: ['kubernetes', 'orch'], help: 'the dialect of the roles; default: kubernetes' },
+    output: { type: 'string', short: 'o', choices: ['yaml', 'json'], help: 'default: yaml, with comments' },
+  },
+  async run({ values, positionals }, environment) {
+    if (positionals.length === 0)
+      throw new UsageError('a file is missing: an audit log, or a file of "orchplane record"');
+    const dialect = dialectNamed(values.dialect ?? 'kubernetes');
+    const [from, to] = [timeOf('--since', values.since), timeOf('--until', values.until)];
+    const agent = values['user-agent'] ?? '';
+    const [user, otherUser] = values.user ?? [];
+    const named = user === undefined || otherUser !== undefined ? UNKNOWN_USER : user;
+    const checks = (await readLogs(positionals, environment))
+      .filter(({ source }) => source.includes(agent))
+      .map((check) => (check.user === UNKNOWN_USER ? { ...check, user: named } : check));
+    const recorded = new AccessChecks();
+    for (const check of checks) {
+      if (!check.allowed || !isForEveryone(check, dialect)) recorded.add(check);
+    }
+    const filter = {
+      ...(values.user === undefined ? {} : { user: values.user }),
+      ...(from === undefined ? {} : { from }),
+      ...(to === undefined ? {} : { to }),
+    };
+    const report = recorded.report(filter, { dialect, withNames: values['resource-names'] === true });
+    const { requests } = report;
+    if (requests.length === 0) {
+      throw new UsageError(
+        `none of the ${counted(checks.length, 'request')} needs a role of its own, or matches the options`,
+      );
+    }
+    const users = [...new Set(requests.map(({ user }) => user))];
+    if (users.includes(UNKNOWN_USER))
+      environment.writeError('a recording does not contain the user; --user names it\n');
+    if (users.length > 1) {
+      environment.writeError(`the roles are for ${users.length} users (${users.join(', ')}); --user selects one\n`);
+    }
+    const refused = requests.filter((request) => request.refused > 0).length;
+    if (refused > 0)
+      environment.writeError(`${refused} of ${counted(requests.length, 'different request')} were refused\n`);
+    environment.writeOut(rolesText(report, values.name ?? roleName(users), values));
+    return 0;
+  },
+});
+
+interface RoleFormat {
+  readonly 'cluster-role'?: boolean | undefined;
+  readonly output?: 'yaml' | 'json' | undefined;
+}
+
+function rolesText(report: AccessReport, name: string, { output = 'yaml', ...values }: RoleFormat): string {
+  const one = values['cluster-role'] === true;
+  const roles = one ? [report.clusterRole(name)] : report.roles(name);
+  if (output === 'yaml') {
+    const bindings = roles.map((role) => {
+      const isPart = ({ attributes }: RecordedAccess) =>
+        one || (attributes.type === 'resource' ? attributes.namespace : '') === (role.metadata.namespace ?? '');
+      const users = report.requests.filter(isPart).map(({ user }) => user);
+      return bindingYaml(role, users);
+    });
+    return [report.yaml(name, { clusterRole: one }), ...bindings].join('---\n');
+  }
+  return valueText('json', { apiVersion: 'v1', kind: 'List', metadata: {}, items: roles });
+}
+
+async function readLogs(files: readonly string[], { stdin }: CommandEnvironment): Promise<AccessCheck[]> {
+  const checks: AccessCheck[] = [];
+  for (const file of files) {
+    try {
+      checks.push(...readAccessLog(file === '-' ? await text(stdin) : await readFile(file, 'utf8')));
+    } catch (error) {
+      if (error instanceof AccessLogError) throw new UsageError(`${file}: ${error.message}`);
+      if (!(error instanceof Error) || !('code' in error)) throw error;
+      throw new UsageError(`${file}: ${error.code === 'ENOENT' ? 'no such file' : messageOf(error)}`);
+    }
+  }
+  if (checks.length === 0) throw new UsageError(`${files.join(', ')} contains no requests`);
+  return checks;
+}
+
+function timeOf(option: string, given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  try {
+    return timeToMs(given);
+  } catch (error) {
+    if (!(error instanceof TimeError)) throw error;
+    throw new UsageError(`${option} takes a time such as 2026-11-18T13:00:00Z, got "${given}"`);
+  }
+}
+
+/** The roles that every authenticated user has. */
+const COMMON_ROLES: readonly string[] = ['system:discovery', 'system:basic-user', 'system:public-info-viewer'];
+
+function isForEveryone({ attributes }: AccessCheck, dialect: Dialect): boolean {
+  const roles = initialClusterRoles(dialect).filter(({ metadata }) => COMMON_ROLES.includes(metadata.name ?? ''));
+  return isAllowedBy(
+    attributes,
+    roles.map((role) => ({ ...role, kind: 'ClusterRole' })),
+  );
+}
+
+/** The name of a service account, or a user name that is a name of an object. */
+function roleName([user = '']: readonly string[]): string {
+  const last = user
+    .slice(user.lastIndexOf(':') + 1)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9.-]+/g, '-');
+  return /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(last) ? last : 'recorded';
+}

@@ -1,0 +1,215 @@
+/** `orchplane explain-access`. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { run } from './run.js';
+
+let file = '';
+
+beforeEach(() => {
+  const folder = mkdtempSync(join(tmpdir(), 'orchplane-access-'));
+  file = join(folder, 'audit.log');
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+});
+
+const USER = 'system:serviceaccount:shop:backend';
+
+interface EventOptions {
+  readonly user?: string;
+  readonly objectRef?: Readonly<Record<string, string>>;
+  readonly code?: number;
+  readonly decision?: string;
+  readonly time?: string;
+  readonly userAgent?: string;
+  readonly stage?: string;
+  readonly auditID?: string;
+  readonly requestURI?: string;
+}
+
+let ids = 0;
+
+function event(verb: string, options: EventOptions = {}): string {
+  const { user = USER, time = '2026-11-18T13:00:00.000000Z', decision = 'allow', code = 200 } = options;
+  return `${JSON.stringify({
+    kind: 'Event',
+    apiVersion: 'audit.k8s.io/v1',
+    level: 'Metadata',
+    auditID: options.auditID ?? `id-${++ids}`,
+    stage: options.stage ?? 'ResponseComplete',
+    requestURI: options.requestURI ?? '/api/v1/x',
+    verb,
+    user: { username: user },
+    userAgent: options.userAgent ?? 'backend/v1',
+    ...(options.objectRef === undefined ? {} : { objectRef: options.objectRef }),
+    responseStatus: { metadata: {}, code },
+    requestReceivedTimestamp: time,
+    stageTimestamp: time,
+    annotations: { 'authorization.k8s.io/decision': decision },
+  })}\n`;
+}
+
+const pods = { resource: 'pods', namespace: 'shop', apiVersion: 'v1' };
+
+async function explain(log: string, ...options: string[]) {
+  writeFileSync(file, log);
+  return run(['explain-access', file, ...options]);
+}
+
+describe('explain-access', () => {
+  test('prints roles and bindings, and marks what was refused', async () => {
+    const nodes = { resource: 'nodes', apiVersion: 'v1' };
+    const { code, out, err } = await explain(
+      event('list', { objectRef: pods }) +
+        event('get', { objectRef: { ...pods, name: 'a' } }) +
+        event('get', { objectRef: { ...pods, name: 'b' } }) +
+        event('create', { objectRef: { ...pods, subresource: 'exec', name: 'a' }, code: 403, decision: 'forbid' }) +
+        event('get', { objectRef: { ...nodes, name: 'n1' } }),
+    );
+    expect(code).toBe(0);
+    expect(err).toBe('1 of 5 different requests were refused\n');
+    expect(out).toBe(`apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: backend
+rules:
+  - apiGroups: [""]
+    resources: [nodes]
+    verbs: [get]
+---
+# refused, 1 of 1: create pods/exec in namespace "shop"
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata:
+  name: backend
+  namespace: shop
+rules:
+  - apiGroups: [""]
+    resources: [pods]
+    verbs: [get, list]
+  - apiGroups: [""]
+    resources: [pods/exec]
+    verbs: [create]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata:
+  name: backend
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: ClusterRole
+  name: backend
+subjects:
+  - kind: ServiceAccount
+    name: backend
+    namespace: shop
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata:
+  name: backend
+  namespace: shop
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: Role
+  name: backend
+subjects:
+  - kind: ServiceAccount
+    name: backend
+    namespace: shop
+`);
+  });
+
+  test('counts a request with several stages once, and requests that every user may send not at all', async () => {
+    const stages = ['RequestReceived', 'ResponseStarted', 'ResponseComplete'];
+    const watch = stages.map((stage) => event('watch', { objectRef: pods, stage, auditID: 'w' })).join('');
+    const discovery = event('get', { requestURI: '/apis/apps/v1?timeout=32s' });
+    const { out } = await explain(watch + discovery, '-o', 'json');
+    expect(JSON.parse(out)).toMatchObject({
+      items: [{ kind: 'Role', rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['watch'] }] }],
+    });
+  });
+
+  test('does not mark a request that an admission plugin refused', async () => {
+    const { out } = await explain(event('create', { objectRef: pods, code: 403, decision: 'allow' }));
+    expect(out).not.toContain('# refused');
+  });
+
+  test('selects by user, user agent and time', async () => {
+    const secrets = { ...pods, resource: 'secrets' };
+    const log =
+      event('list', { objectRef: pods }) +
+      event('get', { objectRef: secrets, user: 'alice' }) +
+      event('list', { objectRef: secrets, userAgent: 'kubectl/v1.33' }) +
+      event('delete', { objectRef: pods, time: '2026-11-18T14:00:00.000000Z' });
+    const verbs = async (...options: string[]) =>
+      [...(await explain(log, ...options)).out.matchAll(/verbs: \[(.*)\]/g)].map(([, found]) => found).sort();
+    expect(await verbs('--user', 'alice')).toEqual(['get']);
+    expect(await verbs('--user', USER, '--user-agent', 'kubectl')).toEqual(['list']);
+    expect(await verbs('--user', USER, '--since', '2026-11-18T13:30:00Z')).toEqual(['delete']);
+    expect(await verbs('--user', USER, '--until', '2026-11-18T13:30:00Z', '--user-agent', 'backend')).toEqual(['list']);
+    const all = await explain(log);
+    expect(all.err).toBe(`the roles are for 2 users (${USER}, alice); --user selects one\n`);
+  });
+
+  test('prints one ClusterRole and names of objects on request', async () => {
+    const { out } = await explain(
+      event('get', { objectRef: { ...pods, name: 'a' } }),
+      '--cluster-role',
+      '--resource-names',
+      '--name',
+      'reader',
+    );
+    expect(out).toContain('kind: ClusterRole\nmetadata:\n  name: reader\n');
+    expect(out).toContain('resourceNames: [a]');
+    expect(out).not.toContain('kind: Role\n');
+  });
+
+  test('reads a recording, whose user the option names', async () => {
+    const exchange = (method: string, path: string, status = 200, responseBody = '') =>
+      `${JSON.stringify({ id: 1, time: '2026-11-18T13:00:00Z', method, path, requestHeaders: { 'user-agent': 'x' }, status, responseHeaders: {}, responseBody })}\n`;
+    const refusal = (why: string) => JSON.stringify({ kind: 'Status', message: `secrets is forbidden: ${why}` });
+    const log =
+      '{"kind":"Recording","apiVersion":"orchplane/v1"}\n' +
+      exchange('GET', '/api/v1/namespaces/shop/pods?watch=true&timeoutSeconds=5') +
+      exchange('GET', '/apis') +
+      exchange('GET', '/api/v1/secrets', 403, refusal('User "system:serviceaccount:shop:backend" cannot list')) +
+      exchange('PATCH', '/apis/apps/v1/namespaces/shop/deployments/web/scale', 403, refusal('exceeded quota'));
+    const { out, err } = await explain(log, '--user', USER);
+    expect(err).toBe('1 of 3 different requests were refused\n');
+    expect(out).toContain('# refused, 1 of 1: list secrets\n');
+    expect(out).toContain('resources: [pods]\n    verbs: [watch]');
+    expect(out).toContain('resources: [deployments/scale]\n    verbs: [patch]');
+    expect(out).toContain('kind: ServiceAccount\n    name: backend\n');
+    expect((await explain(log)).err).toContain('a recording does not contain the user; --user names it\n');
+  });
+
+  test('ignores an incomplete last line', async () => {
+    const log = event('list', { objectRef: pods });
+    expect((await explain(`${log}{"kind":"Ev`)).out).toBe((await explain(log)).out);
+    expect(readFileSync(file, 'utf8')).toBe(log);
+  });
+
+  test.each([
+    ['', [], 'FILE contains no requests'],
+    ['{}\n', [], 'FILE: line 1 is neither an audit event nor a recording of "orchplane record"'],
+    ['[]\n', [], 'FILE: line 1 is not an object'],
+    [
+      event('list', { objectRef: pods }),
+      ['--user', 'bob'],
+      'none of the 1 request needs a role of its own, or matches the options',
+    ],
+    [event('list'), ['--since', 'today'], '--since takes a time such as 2026-11-18T13:00:00Z, got "today"'],
+  ])('rejects %j %j with one sentence', async (log, options, message) => {
+    expect(await explain(log, ...options)).toEqual({
+      code: 2,
+      out: '',
+      err: `orchplane: ${message.replace('FILE', file)}\n`,
+    });
+  });
+
+  test('needs a file that exists', async () => {
+    expect(await run('explain-access')).toMatchObject({ code: 2, err: expect.stringContaining('a file is missing') });
+    expect(await run('explain-access /missing')).toMatchObject({ code: 2, err: 'orchplane: /missing: no such file\n' });
+  });
+});
