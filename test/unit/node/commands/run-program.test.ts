@@ -25,7 +25,9 @@ test('runs the command with the kubeconfig of a cluster, and removes both', asyn
       writeFileSync(${JSON.stringify(file)}, JSON.stringify({ KUBECONFIG, OWN, status }));
       process.exit(7);
     });`;
-  const { code, out } = await run(['run', '--no-http-thread', ...node(script)], { variables: { ...process.env, OWN: 'x' } });
+  const { code, out } = await run(['run', '--no-http-thread', ...node(script)], {
+    variables: { ...process.env, OWN: 'x' },
+  });
   expect({ code, out }).toEqual({ code: 7, out: '' });
   const { KUBECONFIG, OWN, status } = JSON.parse(readFileSync(file, 'utf8'));
   expect({ OWN, status }).toEqual({ OWN: 'x', status: 200 });
@@ -33,13 +35,18 @@ test('runs the command with the kubeconfig of a cluster, and removes both', asyn
 });
 
 test('ends with the signal that ended the command', async () => {
-  const { code } = await run(['run', '--no-http-thread', ...node('process.kill(process.pid, "SIGKILL")')], { variables: process.env });
+  const { code } = await run(['run', '--no-http-thread', ...node('process.kill(process.pid, "SIGKILL")')], {
+    variables: process.env,
+  });
   expect(code).toBe(128 + 9);
 });
 
 test('passes on the signal to stop', async () => {
   const stop = new Promise<void>((resolve) => setTimeout(resolve, 1_000));
-  const { code } = await run(['run', '--no-http-thread', ...node('setInterval(() => {}, 1000)')], { variables: process.env, stop });
+  const { code } = await run(['run', '--no-http-thread', ...node('setInterval(() => {}, 1000)')], {
+    variables: process.env,
+    stop,
+  });
   expect(code).toBe(128 + 15);
 });
 
