@@ -39,6 +39,7 @@ const EXPECTED: Readonly<Record<string, string>> = {
 const ELSEWHERE: Readonly<Record<string, string>> = {
   '14-service-worker': 'test/browser/example.test.ts',
   '15-vitest-project': 'test/docs/vitest-project.test.ts',
+  '24-container': 'test/e2e/node/start-scripts.test.ts',
 };
 
 /** Folders that are not numbered examples. */
