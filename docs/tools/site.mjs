@@ -63,12 +63,12 @@ async function serve() {
   const playground = await createServer({
     configFile: join(root, 'examples/playground/vite.config.ts'),
     base: '/playground/',
-    server: { port: 5174 },
+    server: { port: 5174 }, // or the next free one
   });
   await playground.listen();
   const { createServer: createPages } = await import('vitepress');
-  const { port } = playground.config.server;
-  const pages = await createPages(docs, { proxy: { '/playground': `http://localhost:${port}` } });
+  const { origin } = new URL(playground.resolvedUrls.local[0]);
+  const pages = await createPages(docs, { proxy: { '/playground': origin } });
   await pages.listen();
   pages.printUrls();
 }
