@@ -21,6 +21,7 @@ export class PlaygroundEmbed extends HTMLElement {
   }
 
   async #show(): Promise<void> {
+    this.classList.add('open'); // hides the button
     const text = this.querySelector('pre code')?.textContent ?? '';
     const panel = this.getAttribute('panel');
     const state = await encodeShare({ text: `${text}\n`, ...(panel === null ? {} : { panel }) });
@@ -39,7 +40,6 @@ export class PlaygroundEmbed extends HTMLElement {
     const bar = document.createElement('div');
     bar.className = 'playground-bar';
     bar.append(enlarge, makeTabLink(address), close);
-    this.classList.add('open');
     this.append(bar, frame);
     enlarge.focus();
   }
