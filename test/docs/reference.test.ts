@@ -1,4 +1,4 @@
-/** The API reference covers every entry of the package. `.ci/run` generates it and fails on a warning. */
+/** The API reference covers every entry of the package. `.ci/run` generates it with the site and fails on a warning. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

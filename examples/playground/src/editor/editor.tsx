@@ -99,7 +99,7 @@ export function Editor({ session }: { readonly session: Session }) {
             ...defaultKeymap,
             indentWithTab,
           ]),
-          EditorView.contentAttributes.of({ 'aria-label': 'Manifest' }),
+          EditorView.contentAttributes.of({ 'aria-label': 'Manifest', tabindex: '0' }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) session.setText(update.state.doc.toString());
           }),

@@ -4,6 +4,7 @@
  */
 import type { ComponentChildren, FunctionComponent } from 'preact';
 import type { Session } from '../session/session.js';
+import type { PanelId } from './panel-ids.js';
 
 export interface PanelProps {
   readonly session: Session;
@@ -11,7 +12,7 @@ export interface PanelProps {
 
 export interface Panel {
   /** The value of `panel` in the state; the element's id is `panel-ID`. */
-  readonly id: string;
+  readonly id: PanelId;
   /** One or two words. */
   readonly title: string;
   /** An SVG that takes `currentColor`, 16 by 16. */

@@ -20,22 +20,24 @@ export function Drawer({ session }: { readonly session: Session }) {
 
   return (
     <section class="pane drawer" aria-label="Panels">
-      <div class="tabs" role="tablist" onKeyDown={onKeyDown}>
-        {panels.map(({ id, title, icon }, index) => (
-          <button
-            type="button"
-            role="tab"
-            key={id}
-            id={`tab-${id}`}
-            aria-selected={open === id}
-            aria-controls={`panel-${id}`}
-            tabIndex={open === id || (shown === undefined && index === 0) ? 0 : -1}
-            onClick={() => session.openPanel(open === id ? undefined : id)}
-          >
-            {icon}
-            {title}
-          </button>
-        ))}
+      <div class="tabs">
+        <div role="tablist" onKeyDown={onKeyDown}>
+          {panels.map(({ id, title, icon }, index) => (
+            <button
+              type="button"
+              role="tab"
+              key={id}
+              id={`tab-${id}`}
+              aria-selected={open === id}
+              aria-controls={`panel-${id}`}
+              tabIndex={open === id || (shown === undefined && index === 0) ? 0 : -1}
+              onClick={() => session.openPanel(open === id ? undefined : id)}
+            >
+              {icon}
+              {title}
+            </button>
+          ))}
+        </div>
         <span class="spacer" />
         <button
           type="button"

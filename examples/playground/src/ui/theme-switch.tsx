@@ -1,5 +1,6 @@
 /**
- * Light or dark theme. The system's setting applies until the user selects another one, which is stored.
+ * Light or dark theme. The system's setting applies until the user selects another one, which is stored. A page that
+ * embeds the playground asks for its own with `?theme=dark`.
  */
 import { useEffect, useState } from 'preact/hooks';
 
@@ -61,7 +62,7 @@ function systemTheme(): MediaQueryList {
 
 function loadTheme(): Theme | undefined {
   try {
-    const theme = localStorage.getItem(STORAGE_KEY);
+    const theme = new URLSearchParams(location.search).get('theme') ?? localStorage.getItem(STORAGE_KEY);
     return theme === 'light' || theme === 'dark' ? theme : undefined;
   } catch {
     return undefined; // storage is not available: follow the system

@@ -1,0 +1,199 @@
+/** The documentation site, built as it is deployed, below a path, and read in Chromium on a laptop and on a phone. */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join, posix } from 'node:path';
+import process from 'node:process';
+import { promisify } from 'node:util';
+import type { AxeResults } from 'axe-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PANEL_IDS } from '../../examples/playground/src/panels/panel-ids.js';
+import { root } from '../package/manifest.js';
+import { findChromium } from './chromium.js';
+import { type ServedFolder, serveFolder } from './served-folder.js';
+
+const executablePath = findChromium();
+if (executablePath === undefined) {
+  console.log('No tests of the documentation site: there is no Chromium here (or set CHROME_PATH)');
+}
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+describe.skipIf(executablePath === undefined)(
+  'the documentation site in Chromium (skipped if it is not installed)',
+  { timeout: 60_000 },
+  () => {
+    let folder: string;
+    let site: ServedFolder;
+    let browser: Browser;
+
+    beforeAll(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'orchplane-docs-'));
+      const options = [join(root, 'docs/tools/site.mjs'), 'build', '--no-reference', '--out', folder];
+      await promisify(execFile)(process.execPath, options);
+      site = await serveFolder(folder);
+      browser = await chromium.launch({
+        ...(executablePath === undefined ? {} : { executablePath }),
+        args: ['--no-sandbox', '--disable-dev-shm-usage'],
+      });
+    }, 240_000);
+
+    afterAll(async () => {
+      await browser?.close();
+      await site?.close();
+      await rm(folder, { recursive: true, force: true });
+    });
+
+    /** Opens a page and passes it to `use`. Fails if the page reports an error or a file is missing. */
+    const visit = async (path: string, use: (page: Page) => Promise<void>, options: BrowserContextOptions = {}) => {
+      const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+      const page = await context.newPage();
+      const errors: string[] = [];
+      page.on('pageerror', (error) => void errors.push(error.stack ?? error.message));
+      page.on('console', (message) => void (message.type() === 'error' && errors.push(message.text())));
+      await page.goto(site.url + path);
+      await use(page);
+      await context.close();
+      expect(errors).toEqual([]);
+      expect(site.missing).toEqual([]);
+    };
+
+    const isDark = (page: Page): Promise<boolean> =>
+      page.evaluate(() => document.documentElement.classList.contains('dark'));
+
+    test('has no link to a page, a file or a heading that does not exist', async () => {
+      const pages = (await readdir(folder, { recursive: true })).filter(
+        (name) => name.endsWith('.html') && !name.startsWith('playground'),
+      );
+      const ids = new Map<string, Set<string>>();
+      const links: { page: string; file: string; hash: string }[] = [];
+      for (const page of pages) {
+        const html = await readFile(join(folder, page), 'utf8');
+        ids.set(page, new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id ?? '')));
+        for (const [, link = ''] of html.matchAll(/ (?:href|src)="([^"]*)"/g)) {
+          if (/^[a-z]+:/.test(link)) continue;
+          const [path = '', hash = ''] = link.split('#');
+          const file = path === '' ? page : posix.join(posix.dirname(page), path).replace(/(^|\/)\.?$/, '$1index.html');
+          links.push({ page, file: file.replace(/\/$/, '/index.html'), hash: decodeURIComponent(hash) });
+        }
+      }
+      expect(pages.length).toBeGreaterThan(80);
+      expect(links.length).toBeGreaterThan(2_000);
+      const dead = links.filter(({ file, hash }) => {
+        if (file === 'reference/index.html') return false; // built only by docs:build
+        return !existsSync(join(folder, file)) || (hash !== '' && ids.get(file)?.has(hash) === false);
+      });
+      expect(dead).toEqual([]);
+    });
+
+    test('opens pages of other folders by their links, and after a reload', async () => {
+      await visit('', async (page) => {
+        await page.locator('.VPSidebar').getByRole('link', { name: 'Applying', exact: true }).click();
+        await page.getByRole('heading', { level: 1, name: 'Applying' }).waitFor();
+        await page.locator('.VPSidebar').getByRole('link', { name: 'Comparison', exact: true }).click();
+        await page.getByRole('heading', { level: 1, name: 'Comparison' }).waitFor();
+        expect(page.url()).toBe(`${site.url}comparison.html`);
+        await page.reload();
+        await page.locator('.vp-doc').getByRole('link', { name: 'Fidelity', exact: true }).first().click();
+        await page.getByRole('heading', { level: 1, name: 'Fidelity' }).waitFor();
+      });
+    });
+
+    test('finds a page by its text', async () => {
+      await visit('', async (page) => {
+        await page.getByRole('button', { name: 'Search' }).click();
+        await page.getByRole('searchbox').fill('before-first-apply');
+        await page.locator('.VPLocalSearchBox .result').first().click();
+        await page.getByRole('heading', { level: 1, name: 'Applying' }).waitFor();
+      });
+    });
+
+    test('switches to dark colours and remembers it', async () => {
+      await visit('guide/', async (page) => {
+        expect(await isDark(page)).toBe(false);
+        await page.locator('.VPNavBar').getByRole('switch').click();
+        expect(await isDark(page)).toBe(true);
+        await page.reload();
+        expect(await isDark(page)).toBe(true);
+      });
+    });
+
+    test('is not wider than a phone, where the menu leads to every page', async () => {
+      const phone = { viewport: { width: 390, height: 844 } };
+      for (const path of ['', 'guide/05-applying.html', 'comparison.html', 'conformance.html', 'fidelity.html']) {
+        await visit(
+          path,
+          async (page) => {
+            await page.locator('h1').waitFor();
+            expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
+            if (path !== '') return;
+            await page.getByRole('button', { name: 'Menu' }).click();
+            await page.locator('.VPSidebar').getByRole('link', { name: 'Access', exact: true }).click();
+            await page.getByRole('heading', { level: 1, name: 'Access' }).waitFor();
+          },
+          phone,
+        );
+      }
+    });
+
+    test('opens the text of a block in the playground, which is not loaded before', async () => {
+      await visit('guide/10-access.html', async (page) => {
+        const before = site.requested.length;
+        await page.reload();
+        await page.getByRole('button', { name: 'Try it' }).waitFor();
+        expect(site.requested.slice(before).filter((path) => /^playground\/.*\.(html|js)$/.test(path))).toEqual([]);
+        await page.getByRole('button', { name: 'Try it' }).click();
+        const playground = page.frameLocator('iframe[title=Playground]');
+        await expect
+          .poll(() => playground.locator('.cm-content').allTextContents(), { timeout: 30_000 })
+          .toEqual([expect.stringContaining('kind: RoleBinding')]);
+        await playground.getByRole('button', { name: 'Apply', exact: true }).click();
+        await expect.poll(() => playground.locator('.notices').textContent()).toContain('2 objects applied');
+
+        await page.getByRole('button', { name: 'Enlarge' }).click();
+        expect(await playground.locator('#panel-access').isVisible()).toBe(true);
+        const tabs = await playground.getByRole('tab').evaluateAll((all) => all.map(({ id }) => id));
+        expect(tabs).toEqual(PANEL_IDS.map((id) => `tab-${id}`));
+        expect(await playground.locator('.tree').textContent()).toContain('readers');
+
+        await page.getByRole('button', { name: 'Close' }).click();
+        expect(await page.locator('iframe').count()).toBe(0);
+        expect(await page.getByRole('button', { name: 'Try it' }).isVisible()).toBe(true);
+      });
+    });
+
+    for (const colorScheme of ['light', 'dark'] as const) {
+      test(`has no serious accessibility problem in ${colorScheme} colours`, async () => {
+        for (const path of ['', 'guide/05-applying.html', 'comparison.html', 'playground/']) {
+          await visit(
+            path,
+            async (page) => {
+              await page.locator(path === 'playground/' ? '.cm-content' : 'h1').waitFor();
+              if (path === 'playground/') {
+                await page.getByRole('button', { name: 'Apply', exact: true }).click();
+                await page.locator('.notices', { hasText: 'applied' }).waitFor();
+              }
+              expect(await seriousProblems(page), path).toEqual([]);
+            },
+            { colorScheme },
+          );
+        }
+      });
+    }
+  },
+);
+
+/** What axe reports as serious or critical. */
+async function seriousProblems(page: Page): Promise<readonly string[]> {
+  await page.addScriptTag({ path: AXE });
+  const { violations, passes } = await page.evaluate(() =>
+    (globalThis as typeof globalThis & { axe: { run(): Promise<AxeResults> } }).axe.run(),
+  );
+  expect(passes.length).toBeGreaterThan(10);
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`));
+}
