@@ -33,7 +33,7 @@ export const VERSION_COMMENT = '# resourceVersion: ';
  * Throws {@link ManifestError} with the position in the text for a document that is not an object.
  *
  * @example
- * const cluster = testCluster({ dialect: 'kubernetes', from: parseCapture(await readFile('dump.yaml', 'utf8')) });
+ * const cluster = testCluster({ dialect: 'kubernetes', from: parseCapture(text) });
  */
 export function parseCapture(text: string): ClusterState {
   if (typeof text !== 'string') throw new TypeError(`orchplane: parseCapture takes a text, got ${typeof text}`);
