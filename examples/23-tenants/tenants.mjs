@@ -72,7 +72,9 @@ export class Tenants {
   async fetch(request) {
     const [name] = new URL(request.url).hostname.split('.');
     if (!this.#names.has(name)) return Response.json({ message: `no tenant ${name}` }, { status: 404 });
-    const tenant = await this.#tenant(name);
+    let tenant = await this.#tenant(name);
+    // It may have been closed while this request waited.
+    while (tenant.isClosing) tenant = await this.#tenant(name);
     tenant.lastUsed = Date.now();
     tenant.requests++;
     try {
@@ -95,13 +97,13 @@ export class Tenants {
   async closeIdle(now = Date.now()) {
     const opened = await Promise.all([...this.#open].map(async ([name, tenant]) => [name, await tenant]));
     const idle = opened.filter(([, tenant]) => tenant.requests === 0 && now - tenant.lastUsed >= this.#limits.idleMs);
-    await Promise.all(idle.map(([name, { cluster }]) => this.#close(name, cluster)));
+    await Promise.all(idle.map(([name, tenant]) => this.#close(name, tenant)));
     return idle.length;
   }
 
   /** Writes and closes all tenants. */
   async close() {
-    for (const [name, tenant] of [...this.#open]) await this.#close(name, (await tenant).cluster);
+    for (const [name, tenant] of [...this.#open]) await this.#close(name, await tenant);
   }
 
   #tenant(name) {
@@ -121,10 +123,12 @@ export class Tenants {
   #start(cluster) {
     cluster.use(limitObjects(cluster, this.#limits.maxObjects));
     cluster.use(limitRate(this.#limits.requestsPerSecond));
-    return { cluster, handler: createFetchHandler(cluster), lastUsed: Date.now(), requests: 0 };
+    return { cluster, handler: createFetchHandler(cluster), lastUsed: Date.now(), requests: 0, isClosing: false };
   }
 
-  #close(name, cluster) {
+  #close(name, tenant) {
+    const { cluster } = tenant;
+    tenant.isClosing = true;
     this.#open.delete(name);
     const closing = this.#write(name, cluster).then(() => cluster.close());
     this.#closing.set(name, closing);

@@ -177,6 +177,11 @@ function reportOf(requests: () => readonly RecordedAccess[], apiVersion: string,
 }
 
 /** Comments that name the refused checks. Their number is that of all checks of the same description. */
+/** Paths and names come from clients; a line break would end the comment. */
+function withoutControlCharacters(text: string): string {
+  return text.replace(/[\p{Cc}\u2028\u2029]/gu, (character) => JSON.stringify(character).slice(1, -1));
+}
+
 function printRefused(requests: readonly RecordedAccess[], withNames: boolean): string {
   const counts = new Map<string, { refused: number; count: number }>();
   for (const { attributes, refused, count } of requests) {
@@ -185,7 +190,7 @@ function printRefused(requests: readonly RecordedAccess[], withNames: boolean): 
     counts.set(text, { refused: sum.refused + refused, count: sum.count + count });
   }
   const lines = [...counts].flatMap(([text, { refused, count }]) =>
-    refused === 0 ? [] : [`# refused, ${refused} of ${count}: ${text}\n`],
+    refused === 0 ? [] : [`# refused, ${refused} of ${count}: ${withoutControlCharacters(text)}\n`],
   );
   return lines.join('');
 }

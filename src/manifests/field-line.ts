@@ -37,7 +37,7 @@ interface FoundField {
 
 /** `.a.b[c="d.e"].f` → a, b, [c="d.e"], f */
 function stepsOf(path: string): readonly string[] {
-  return path.match(/\[(?:"(?:[^"\\]|\\.)*"|[^\]"])*\]|[^.[\]]+/g) ?? [];
+  return path.match(/\[(?:"(?:[^"\\]|\\.)*"|[^[\]"])*\]|[^.[\]]+/g) ?? [];
 }
 
 function targetOf(node: YamlNode): YamlNode {
@@ -76,7 +76,7 @@ function memberNamed(children: readonly YamlNode[], name: string): FoundField | 
 /** `name="web"`, `containerPort=80,protocol="TCP"`. */
 function hasKeys(item: YamlNode, keys: string): boolean {
   if (item.kind !== 'mapping') return false;
-  return [...keys.matchAll(/([^=,]*)=("(?:[^"\\]|\\.)*"|[^,]*)/g)].every(([, key = '', wanted = '']) => {
+  return [...keys.matchAll(/(?<=^|,)([^=,]*)=("(?:[^"\\]|\\.)*"|[^,]*)/g)].every(([, key = '', wanted = '']) => {
     const value = memberNamed(item.children, key)?.value;
     return value?.kind === 'scalar' && value.text === unquoted(wanted);
   });

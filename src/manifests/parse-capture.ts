@@ -126,7 +126,7 @@ function collect({ place, value }: ReadDocument, found: Found[]): bigint[] {
       value: typedItem(each, item),
       place: { ...where, item: where.item ?? index + 1 },
     }));
-    open.push(...items.reverse());
+    for (const item of items.reverse()) open.push(item);
   }
   return versions;
 }

@@ -34,21 +34,27 @@ export async function restoreObjects(
   all: readonly ApiObject[],
   options: RestoreOptions = {},
 ): Promise<RestoreReport> {
-  // Servers allocate addresses themselves.
-  const objects = all.filter(({ kind }) => kind !== 'IPAddress');
+  // Servers allocate the addresses of Services themselves.
+  const objects = all.filter(({ apiVersion, kind }) => kind !== 'IPAddress' || !apiVersion.startsWith('networking.'));
   const manifests = objects.map(manifestOf);
   const crds = manifests.filter(isCrd);
-  const applied = await applyManifests(target, crds, { force: true, fieldValidation: 'Ignore' });
+  const overwrite = options.overwrite === true;
+  const mode = overwrite ? 'apply' : 'create';
+  const applied = await applyManifests(target, crds, { mode, force: overwrite, fieldValidation: 'Ignore' });
   await target.refreshKinds?.();
   const count = { created: 0, replaced: 0, existing: 0 };
-  const failures = applied.flatMap((each) => (each.outcome === 'failed' ? [each.error.message] : []));
-  for (const { outcome } of applied) if (outcome !== 'failed') count[outcome === 'created' ? 'created' : 'existing']++;
+  const failures: string[] = [];
+  for (const each of applied) {
+    if (each.outcome !== 'failed') count[CRD_OUTCOMES[each.outcome]]++;
+    else if (StatusError.is(each.error.cause, 'AlreadyExists')) count.existing++;
+    else failures.push(each.error.message);
+  }
   const others = inOrder(objects.filter((_, index) => !crds.includes(manifests[index] as Manifest)));
   const uids = new Map<string, string>();
   for (const [index, object] of others.entries()) {
     options.onProgress?.(crds.length + index, objects.length);
     try {
-      count[await restoreObject(target, object, { uids, overwrite: options.overwrite === true })]++;
+      count[await restoreObject(target, object, { uids, overwrite })]++;
     } catch (error) {
       if (!StatusError.is(error) || error.code >= 500) throw error;
       failures.push(`${nameOf(object)}: ${error.message}`);
@@ -56,6 +62,8 @@ export async function restoreObjects(
   }
   return { ...count, failures };
 }
+
+const CRD_OUTCOMES = { created: 'created', configured: 'replaced', unchanged: 'existing' } as const;
 
 function nameOf({ kind, metadata }: ApiObject): string {
   return `${kind} ${metadata.namespace === undefined ? '' : `${metadata.namespace}/`}${metadata.name}`;
@@ -160,7 +168,7 @@ async function restoreStatus(
 
 async function send(target: ManifestTarget, request: ApiRequest): Promise<ApiObject> {
   const response = await target.send(request);
-  invariant(response.type === 'object', 'a watch answered a request that was none');
+  invariant(response.type === 'object', 'the response to a request other than a watch is a watch');
   return response.object as ApiObject;
 }
 

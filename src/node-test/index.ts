@@ -21,12 +21,10 @@ export interface NodeTestContext {
 }
 
 const declareWith =
-  (isOnly: boolean, isSkipped: boolean) =>
+  (option: Readonly<Partial<Record<'only' | 'skip', true>>>) =>
   (name: string, run: (context: NodeTestContext) => Promise<void>, timeout: number | undefined): void => {
     // The runner reports the outcome; its promise never rejects.
-    void nodeTest(name, { only: isOnly, skip: isSkipped, ...(timeout === undefined ? {} : { timeout }) }, (t) =>
-      run({ t }),
-    );
+    void nodeTest(name, { ...option, ...(timeout === undefined ? {} : { timeout }) }, (t) => run({ t }));
   };
 
 /**
@@ -37,9 +35,9 @@ const declareWith =
  */
 export function clusterTest(options: ClusterTestOptions = {}): ClusterTestFunction<NodeTestContext> {
   return clusterTestFunction(options, {
-    test: declareWith(false, false),
-    only: declareWith(true, false),
-    skip: declareWith(false, true),
+    test: declareWith({}),
+    only: declareWith({ only: true }),
+    skip: declareWith({ skip: true }),
   });
 }
 

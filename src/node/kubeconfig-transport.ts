@@ -88,7 +88,7 @@ export function kubeconfigBackend(
 ): KubeconfigBackend {
   const config = readConfig(fileOrText, context);
   const url = serverOf(config);
-  const agent = agentFor(config, url);
+  const agent = agentFor(config, url, token === undefined);
   return {
     url,
     token: token ?? tokenOf(config),
@@ -231,7 +231,8 @@ function tokenOf(config: ContextConfig): KubeconfigBackend['token'] {
 }
 
 /** An agent with the cluster's CA and the user's certificate. Invalid certificates are reported here. */
-function agentFor(config: ContextConfig, baseUrl: string): Agent {
+/** Without the client certificate, a token decides who the user is; servers look at certificates first. */
+function agentFor(config: ContextConfig, baseUrl: string, withCertificate: boolean): Agent {
   if (!/^https:/i.test(baseUrl)) return new Agent({ keepAlive: true });
   const { cluster, user } = config;
   const ca = pemAt(config, cluster, 'certificate-authority');
@@ -244,7 +245,7 @@ function agentFor(config: ContextConfig, baseUrl: string): Agent {
   try {
     // Node accepts any text as a CA and then trusts no certificate.
     if (ca !== undefined) new X509Certificate(ca);
-    const secureContext = createSecureContext({ ca, cert, key });
+    const secureContext = createSecureContext(withCertificate ? { ca, cert, key } : { ca });
     const servername = stringAt(config, cluster, 'tls-server-name');
     const options = { keepAlive: true, secureContext, rejectUnauthorized: !insecure };
     return new SecureAgent(servername === undefined ? options : { ...options, servername });

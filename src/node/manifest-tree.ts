@@ -63,7 +63,7 @@ class TreeWalk implements ManifestTree {
 
   add(source: ManifestText, { isNamed }: { readonly isNamed: boolean }): void {
     this.files++;
-    const isAboutManifests = isNamed || /^\s*(?:[-{]\s*)?"?(?:apiVersion|kind)"?\s*:/m.test(source.text);
+    const isAboutManifests = isNamed || /^[ \t]*(?:[-{][ \t]*)?"?(?:apiVersion|kind)"?[ \t]*:/m.test(source.text);
     let skipped = 0;
     for (const read of readDocuments(source)) {
       if (read instanceof ManifestError) {

@@ -145,7 +145,8 @@ function sendHttp(connection: ByteConnection, request: Request, isUnverified = f
     const outgoing = httpRequest({
       method,
       path: `${pathname}${search}`,
-      headers: { host, ...Object.fromEntries(headers) },
+      // Node sends the body of a DELETE without any framing unless it is told to.
+      headers: { host, ...Object.fromEntries(headers), ...(body === null ? {} : { 'transfer-encoding': 'chunked' }) },
       createConnection: () => socket,
       signal,
     });

@@ -2,6 +2,7 @@
  * Runs the commands of `orchplane`.
  */
 import process from 'node:process';
+import { onOneLine } from '../util/message-of.js';
 import type { CommandDefinition, CommandEnvironment } from './commands/command.js';
 import { UsageError } from './commands/command.js';
 import { COMMANDS } from './commands/index.js';
@@ -16,7 +17,7 @@ export async function runCommand(args: readonly string[], environment: CommandEn
     return await dispatch(args, environment);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    environment.writeError(`orchplane: ${error.message.replace(/^orchplane: /, '').replaceAll(/\s*\n\s*/g, ' ')}\n`);
+    environment.writeError(`orchplane: ${onOneLine(error.message.replace(/^orchplane: /, ''))}\n`);
     return 2;
   }
 }

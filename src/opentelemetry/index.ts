@@ -207,8 +207,8 @@ function observePlugin(plugin: AdmissionPlugin, observer: Observer): AdmissionPl
   const { mutate, validate } = plugin;
   return Object.freeze({
     ...plugin,
-    ...(mutate === undefined ? {} : { mutate: observe('mutate', mutate) }),
-    ...(validate === undefined ? {} : { validate: observe('validate', validate) }),
+    ...(mutate === undefined ? {} : { mutate: observe('mutate', mutate.bind(plugin)) }),
+    ...(validate === undefined ? {} : { validate: observe('validate', validate.bind(plugin)) }),
   });
 }
 

@@ -10,3 +10,9 @@ export function messageOf(error: unknown): string {
     return `something that cannot be printed (${typeof error})`;
   }
 }
+
+/** The lines of a text as one. */
+export function onOneLine(text: string): string {
+  const lines = text.split('\n').map((line) => line.trim());
+  return lines.join(' ');
+}

@@ -70,7 +70,13 @@ export async function sendWithNode(
     const request = node.http.request({
       method,
       path,
-      headers: { ...headers, host, ...(bytes === undefined ? {} : { 'content-length': bytes.length }) },
+      // Node sends the body of a DELETE without any framing unless it is told to.
+      headers: {
+        ...headers,
+        host,
+        ...(bytes === undefined ? {} : { 'content-length': bytes.length }),
+        ...(isStream ? { 'transfer-encoding': 'chunked' } : {}),
+      },
       createConnection: () => socket,
       ...(signal === undefined ? {} : { signal }),
     });

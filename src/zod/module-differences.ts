@@ -4,7 +4,7 @@
 import { type CrdDifference, type CrdManifest, crdDifferences } from '../crd/compare.js';
 import { toCRD } from '../crd/zod/to-crd.js';
 import type { Kind } from '../kinds/kind.js';
-import { messageOf } from '../util/message-of.js';
+import { messageOf, onOneLine } from '../util/message-of.js';
 import { dialectOf, type GeneratedVersions, selectedVersions } from './generate-types.js';
 
 /** A line for each difference. Kinds without a CRD are not compared. */
@@ -41,7 +41,7 @@ function differencesOf(crd: CrdManifest, kinds: readonly Kind[], which: Generate
     return [...absent, ...crdDifferences(wanted, made, { dialect }).map(differenceText)];
   } catch (error) {
     // A kind that a server would reject.
-    if (error instanceof TypeError) return [...absent, messageOf(error).replaceAll(/\s*\n\s*/g, ' ')];
+    if (error instanceof TypeError) return [...absent, onOneLine(messageOf(error))];
     throw error;
   }
 }

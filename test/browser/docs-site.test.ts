@@ -114,10 +114,15 @@ describe.skipIf(executablePath === undefined)(
     test('switches to dark colours and remembers it', async () => {
       await visit('guide/', async (page) => {
         expect(await isDark(page)).toBe(false);
-        await page.locator('.VPNavBar').getByRole('switch').click();
-        expect(await isDark(page)).toBe(true);
+        // The switch has no effect before the page's script runs.
+        await expect
+          .poll(async () => {
+            if (!(await isDark(page))) await page.locator('.VPNavBar').getByRole('switch').click();
+            return isDark(page);
+          })
+          .toBe(true);
         await page.reload();
-        expect(await isDark(page)).toBe(true);
+        await expect.poll(() => isDark(page)).toBe(true);
       });
     });
 

@@ -5,8 +5,8 @@ set -euo pipefail
 folder=$(mktemp -d "${RUNNER_TEMP:-/tmp}/orchplane-XXXXXX")
 kubeconfig=$folder/kubeconfig
 orchplane=${ORCHPLANE:-npx --yes --package "orchplane@${VERSION:-latest}" --package zod orchplane}
-# The words of the options, as a shell splits them.
-read -ra options <<<"${OPTIONS:-}"
+# Words, separated by blanks or line breaks.
+read -rd '' -a options <<<"${OPTIONS:-}" || true
 # shellcheck disable=SC2086
 nohup $orchplane serve --kubeconfig "$kubeconfig" "${options[@]}" >"$folder/log" 2>&1 &
 server=$!

@@ -71,6 +71,9 @@ function checkValues(values: DeleteValues, positionals: readonly string[]): numb
     throw new UsageError('delete takes either -f, or a type with names');
   }
   if (namespace === '') throw new UsageError('--namespace takes a name');
+  // An empty selector matches every object; it is usually a variable that is not set.
+  if (selector === '') throw new UsageError('--selector takes a selector; --all deletes all objects');
+  if (selector !== undefined && all === true) throw new UsageError('--selector and --all contradict each other');
   if (filename !== undefined && (selector ?? all) !== undefined) {
     throw new UsageError('-f contradicts --selector and --all');
   }
@@ -84,13 +87,13 @@ function checkValues(values: DeleteValues, positionals: readonly string[]): numb
 }
 
 /** An object to delete. */
-interface DoomedObject {
+interface ObjectToDelete {
   readonly resource: ApiResource;
   readonly namespace: string | undefined;
   readonly name: string;
 }
 
-function objectOf(manifest: Manifest, resources: readonly ApiResource[], namespace: string): DoomedObject {
+function objectOf(manifest: Manifest, resources: readonly ApiResource[], namespace: string): ObjectToDelete {
   const { apiVersion, kind, name } = manifest;
   const resource = resources.find((each) => each.apiVersion === apiVersion && each.gvk.kind === kind);
   if (resource === undefined) throw new UsageError(`no kind ${kind} in ${apiVersion} is served`);
@@ -103,8 +106,8 @@ async function selectObjects(
   resources: readonly ApiResource[],
   words: readonly string[],
   values: DeleteValues,
-): Promise<readonly DoomedObject[]> {
-  const selected: DoomedObject[] = [];
+): Promise<readonly ObjectToDelete[]> {
+  const selected: ObjectToDelete[] = [];
   const isCollective = values.selector !== undefined || values.all === true;
   for (const { resource, name } of readTargets(resources, words)) {
     const namespace = resource.namespaced ? (values.namespace ?? cluster.namespace) : undefined;
@@ -140,12 +143,12 @@ interface Deletion {
 
 async function deleteObjects(
   cluster: OpenCluster,
-  objects: readonly DoomedObject[],
+  objects: readonly ObjectToDelete[],
   deletion: Deletion,
 ): Promise<number> {
   const { values, environment } = deletion;
   const isDryRun = values['dry-run'] === 'server';
-  const pending: (DoomedObject & { readonly uid: string | undefined })[] = [];
+  const pending: (ObjectToDelete & { readonly uid: string | undefined })[] = [];
   let problems = 0;
   for (const object of objects) {
     const shown = objectName(object.resource.gvk, object.name);
@@ -166,7 +169,7 @@ async function deleteObjects(
 
 function sendDelete(
   { transport }: OpenCluster,
-  { resource, namespace, name }: DoomedObject,
+  { resource, namespace, name }: ObjectToDelete,
   values: DeleteValues,
 ): Promise<ApiObject> {
   const cascade = values.cascade ?? 'background';
@@ -182,13 +185,13 @@ function uidOf(answer: ApiObject & { readonly details?: unknown }): string | und
   return uid;
 }
 
-/** The longest pause between two looks at an object. */
+/** The longest pause between two requests for an object. */
 const MAX_PAUSE_MS = 1_000;
 
 /** Returns the number of objects that are still there. */
 async function untilGone(
   cluster: OpenCluster,
-  objects: readonly (DoomedObject & { readonly uid: string | undefined })[],
+  objects: readonly (ObjectToDelete & { readonly uid: string | undefined })[],
   { timeoutMs, environment }: Deletion,
 ): Promise<number> {
   const { clock } = cluster.transport;
@@ -218,7 +221,7 @@ async function untilGone(
 
 async function isPresent(
   { transport }: OpenCluster,
-  { resource, namespace, name, uid }: DoomedObject & { readonly uid: string | undefined },
+  { resource, namespace, name, uid }: ObjectToDelete & { readonly uid: string | undefined },
 ): Promise<boolean> {
   if (!resource.verbs.includes('get')) return false;
   try {

@@ -2,7 +2,9 @@
  * Writes objects to a file as a List, in JSON or YAML. `orchplane serve --apply`, `apply`, `restore`, and `parseCapture` of
  * orchplane/testing read it.
  */
+import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { ApiObject } from '../../meta/object.js';
 import { writeYaml } from '../../text/yaml/index.js';
 
@@ -17,8 +19,9 @@ const CHUNK = 1 << 20;
 
 /** Creates a file that only its owner can read; under another name until it is complete. `.json` is JSON, others YAML. */
 export async function createDumpFile(path: string): Promise<DumpFile> {
-  const draft = `${path}.part`;
-  const file = await open(draft, 'w', 0o600);
+  // The name is new, so it is no link to another file, and no other process writes it.
+  const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}`);
+  const file = await open(draft, 'wx', 0o600);
   const format = path.endsWith('.json') ? JSON_FORMAT : YAML_FORMAT;
   let buffered: string = format.start;
   let isFirst = true;

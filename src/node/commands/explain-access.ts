@@ -104,7 +104,8 @@ async function readLogs(files: readonly string[], { stdin }: CommandEnvironment)
   const checks: AccessCheck[] = [];
   for (const file of files) {
     try {
-      checks.push(...readAccessLog(file === '-' ? await text(stdin) : await readFile(file, 'utf8')));
+      const log = file === '-' ? await text(stdin) : await readFile(file, 'utf8');
+      for (const check of readAccessLog(log)) checks.push(check);
     } catch (error) {
       if (error instanceof AccessLogError) throw new UsageError(`${file}: ${error.message}`);
       if (!(error instanceof Error) || !('code' in error)) throw error;

@@ -83,6 +83,15 @@ async function checkNamespaces({ transport }: OpenCluster, { namespaces = [] }: 
   }
 }
 
+/** A misspelled resource would be imported. */
+async function discover(cluster: OpenCluster, { skip = [] }: ImportValues) {
+  const resources = await cluster.discover();
+  const unknown = listOf(skip).find((name) => !resources.some(({ gvr }) => name.split('.')[0] === gvr.resource));
+  if (unknown !== undefined)
+    throw new UsageError(`--skip ${unknown}: the cluster has no such resource; secrets is one`);
+  return resources;
+}
+
 /** What is read by default is what tests need: events and leases of a real cluster change all the time. */
 const SKIPPED = ['events', 'leases'];
 
@@ -117,7 +126,7 @@ async function importToFile(
 ): Promise<number> {
   const { output = '' } = values;
   const refusals: Refusals = { count: 0 };
-  const resources = await cluster.discover();
+  const resources = await discover(cluster, values);
   await using file = await createDumpFile(output);
   let count = 0;
   let version = 0n;
@@ -145,7 +154,7 @@ async function collect(
   const refusals: Refusals = { count: 0 };
   const options = readOptions(values, bar, refusals, environment);
   const objects: ApiObject[] = [];
-  for await (const { object } of readObjects(cluster.transport, await cluster.discover(), options))
+  for await (const { object } of readObjects(cluster.transport, await discover(cluster, values), options))
     objects.push(object);
   return { objects, refusals: refusals.count };
 }

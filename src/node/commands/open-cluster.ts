@@ -5,7 +5,7 @@
 import type { Agent } from 'node:http';
 import { type ApiResource, discoverResources } from '../../http/transport/discovery.js';
 import { httpTransport } from '../../http/transport/http-transport.js';
-import { type DialectName, dialectNamed, serviceGroup } from '../../meta/dialect.js';
+import { type DialectName, dialectNamed, dialects, serviceGroup } from '../../meta/dialect.js';
 import type { Transport } from '../../protocol/transport.js';
 import { isRecord } from '../../util/json.js';
 import { messageOf } from '../../util/message-of.js';
@@ -122,7 +122,15 @@ function connectTo(connection: ClusterConnection): OpenCluster {
     }),
     namespace,
     ...(folder === undefined ? {} : { folder }),
-    discover: () => discoverResources((path, accept) => readDocument(connection, path, accept), dialect),
+    async discover() {
+      const resources = await discoverResources((path, accept) => readDocument(connection, path, accept), dialect);
+      const other = dialects.find((each) => each !== dialect);
+      const hasRoles = (group: string | undefined) => resources.some(({ gvk }) => gvk.group === group);
+      const roles = serviceGroup('rbac.authorization');
+      if (!hasRoles(dialect.group(roles)) && hasRoles(other?.group(roles)))
+        throw new UsageError(`the cluster has the dialect ${other?.name}; add --dialect ${other?.name}`);
+      return resources;
+    },
     [Symbol.asyncDispose]: () => connection[Symbol.asyncDispose](),
   };
 }
@@ -132,7 +140,7 @@ async function readDocument(connection: ClusterConnection, path: string, accept:
   const { url, token } = connection;
   const bearer = typeof token === 'function' ? await token() : token;
   const headers = { accept, ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }) };
-  const address = `${url.replace(/\/+$/, '')}${path}`;
+  const address = addressIn(url, path);
   const response = await connection.fetch(new Request(address, { headers })).catch((error: unknown) => {
     throw new Error(`${address} cannot be reached: ${messageOf(error)}`, { cause: error });
   });
@@ -150,4 +158,9 @@ function parseAnswer(address: string, text: string): unknown {
     if (!(error instanceof SyntaxError)) throw error;
     throw new Error(`${address} is not an API server: it answers with "${text.slice(0, 60)}"`, { cause: error });
   }
+}
+
+/** The address of a path; the URL of a server may end with a slash. */
+export function addressIn(url: string, path: string): string {
+  return (url.endsWith('/') ? url.slice(0, -1) : url) + path;
 }

@@ -51,6 +51,8 @@ export async function startListener(
     else refuse(response);
   });
   server.on('upgrade', (request, socket, head) => {
+    // A client that is refused may reset the connection.
+    socket.on('error', () => socket.destroy());
     if (isAllowed(request, token) && handlers.upgrade !== undefined) handlers.upgrade(request, socket, head);
     else socket.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
   });

@@ -3,10 +3,10 @@
  */
 
 import { once } from 'node:events';
-import { createWriteStream, type WriteStream } from 'node:fs';
+import { lstat, open } from 'node:fs/promises';
 import { type ClientRequest, type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import type { Duplex } from 'node:stream';
+import type { Duplex, Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import {
   isWatchPath,
@@ -20,7 +20,7 @@ import { systemClock } from '../../util/clock.js';
 import { messageOf } from '../../util/message-of.js';
 import { type CommandOptions, defineCommand, UsageError } from './command.js';
 import { errorLine } from './manifest-input.js';
-import { KUBECONFIG_OPTIONS, type KubeconfigConnection, kubeconfigConnection } from './open-cluster.js';
+import { addressIn, KUBECONFIG_OPTIONS, type KubeconfigConnection, kubeconfigConnection } from './open-cluster.js';
 import { LISTENER_OPTIONS, sendStatus, startListener } from './proxy-listener.js';
 
 const OPTIONS = {
@@ -40,26 +40,44 @@ export const command = defineCommand({
     if (output === '') throw new UsageError('record needs --output, the file to write');
     const stopped = environment.untilStopped();
     await using backend = kubeconfigConnection(values, environment);
-    const file = createWriteStream(output, { mode: 0o600 });
-    await once(file, 'open').catch((error: unknown) => {
+    let recorder: Recorder | undefined;
+    // The listener checks its options, so it is started before an existing file is replaced. No client knows it yet.
+    await using listener = await startListener(values, {
+      request: (request, response) => recorder?.request(request, response),
+      upgrade: (request, socket, head) => recorder?.upgrade(request, socket, head),
+    });
+    const file = await openRecording(output);
+    const broken = once(file, 'error').then(([error]) => {
       throw new UsageError(`--output ${output}: ${messageOf(error)}`);
     });
-    const recorder = new Recorder(backend, file, (text) => environment.writeError(errorLine(text)));
+    recorder = new Recorder(backend, file, (text) => environment.writeError(errorLine(text)));
     try {
-      await using listener = await startListener(values, recorder);
       environment.writeOut(
         `records requests to ${backend.url} in ${output}; in another terminal:\n\n  export KUBECONFIG='${listener.kubeconfig}'\n\nCtrl-C ends it.\n`,
       );
-      await stopped;
+      await Promise.race([stopped, broken]);
       recorder.cut();
     } finally {
-      file.end();
-      await once(file, 'close');
+      await new Promise<void>((resolve) => (file.destroyed ? resolve() : file.end(() => resolve())));
     }
     environment.writeOut(`wrote ${recorder.count} exchanges to ${output}\n`);
     return 0;
   },
 });
+
+/** An empty file that only its owner can read. Throws UsageError for a symbolic link, which may lead to another file. */
+async function openRecording(path: string): Promise<Writable> {
+  try {
+    const status = await lstat(path).catch(() => undefined);
+    if (status?.isSymbolicLink() === true) throw new Error('it is a symbolic link');
+    const handle = await open(path, 'w', 0o600);
+    // The mode above applies to new files only.
+    if (status === undefined || status.isFile()) await handle.chmod(0o600);
+    return handle.createWriteStream();
+  } catch (error) {
+    throw new UsageError(`--output ${path}: ${messageOf(error)}`);
+  }
+}
 
 /** Headers that are not forwarded: those of the connection, and the credentials of the proxy. */
 const NOT_FORWARDED: ReadonlySet<string> = new Set([
@@ -73,7 +91,7 @@ const NOT_FORWARDED: ReadonlySet<string> = new Set([
 
 /** Headers that may contain credentials, or that concern the connection only. */
 const NOT_RECORDED =
-  /^(?:authorization|proxy-.*|cookie|set-cookie|x-remote-.*|connection|keep-alive|host|transfer-encoding|content-length|date|audit-id|x-[a-z]+-pf-.*)$|token|secret/;
+  /^(?:authorization|proxy-.*|cookie|set-cookie|x-remote-.*|connection|keep-alive|host|transfer-encoding|content-length|date|audit-id|x-[a-z]+-pf-.*|sec-websocket-protocol)$|token|secret/;
 
 interface OpenExchange {
   readonly exchange: RecordedExchange;
@@ -84,11 +102,11 @@ class Recorder {
   count = 0;
   #nextId = 1;
   readonly #backend: KubeconfigConnection;
-  readonly #file: WriteStream;
+  readonly #file: Writable;
   readonly #warn: (text: string) => void;
   readonly #open = new Set<OpenExchange>();
 
-  constructor(backend: KubeconfigConnection, file: WriteStream, warn: (text: string) => void) {
+  constructor(backend: KubeconfigConnection, file: Writable, warn: (text: string) => void) {
     this.#backend = backend;
     this.#file = file;
     this.#warn = warn;
@@ -174,7 +192,7 @@ class Recorder {
       ...acceptHeader(request),
       ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
     };
-    return send(url.replace(/\/+$/, '') + request.url, { agent, method: request.method, headers });
+    return send(addressIn(url, request.url ?? '/'), { agent, method: request.method, headers });
   }
 
   /** Passes the answer on and records it. */
@@ -210,6 +228,8 @@ class Recorder {
   }
 
   #write(exchange: RecordedExchange): void {
+    // It has ended, or the disk is full.
+    if (!this.#file.writable) return;
     this.count++;
     this.#file.write(recordingLine(exchange));
   }
@@ -248,6 +268,8 @@ const TOKEN_PATH = /\/serviceaccounts\/[^/]+\/token(?:\?|$)|\/tokenreviews(?:\?|
 
 function recordedBody(bytes: Buffer, path: string, { headers }: IncomingMessage): RecordedBody {
   const text = bytes.toString('utf8');
+  // Other encodings of the token are not looked for.
+  if (TOKEN_PATH.test(path) && !/json/.test(headers['content-type'] ?? '')) return 'redacted';
   const isText = !/protobuf|cbor/.test(headers['content-type'] ?? '') && Buffer.from(text, 'utf8').equals(bytes);
   if (!isText) return { base64: bytes.toString('base64') };
   return TOKEN_PATH.test(path) ? text.replace(/("token"\s*:\s*")[^"]*/g, '$1redacted') : text;

@@ -20,7 +20,7 @@ import {
   defineCommand,
   UsageError,
 } from './command.js';
-import { type ClusterConnection, KUBECONFIG_OPTIONS, kubeconfigConnection } from './open-cluster.js';
+import { addressIn, type ClusterConnection, KUBECONFIG_OPTIONS, kubeconfigConnection } from './open-cluster.js';
 import { OUTPUT_OPTION, valueText } from './output.js';
 import { progressBar } from './progress.js';
 import { LISTENER_OPTIONS } from './proxy-listener.js';
@@ -164,7 +164,7 @@ async function send(
   const token = typeof connection.token === 'function' ? await connection.token() : connection.token;
   if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
   const body = typeof requestBody === 'string' ? comparison.translate(requestBody) : bytesOf(requestBody);
-  const url = connection.url.replace(/\/+$/, '') + comparison.translate(path);
+  const url = addressIn(connection.url, comparison.translate(path));
   return connection.fetch(new Request(url, { method, headers, ...(body === undefined ? {} : { body }) }));
 }
 

@@ -43,7 +43,7 @@ function runProgram(
       env: { ...environment.variables, KUBECONFIG: kubeconfig },
     });
     // A terminal sends the signal to both processes; others only to this one.
-    void stopped.then(() => child.kill('SIGTERM'));
+    if (!environment.isTerminal.out) void stopped.then(() => child.kill('SIGTERM'));
     child.on('error', (error: NodeJS.ErrnoException) =>
       reject(error.code === 'ENOENT' ? new UsageError(`there is no command "${program}"`) : error),
     );

@@ -7,6 +7,6 @@ import { invariant } from '../../util/invariant.js';
 /** Sends a request that is answered with an object, a list or a Status. Rejects with StatusError. */
 export async function sendForObject<Answer = ApiObject>(transport: Transport, request: ApiRequest): Promise<Answer> {
   const response = await transport.send(request);
-  invariant(response.type === 'object', 'a watch answered a request that was none');
+  invariant(response.type === 'object', 'the response to a request other than a watch is a watch');
   return response.object as Answer;
 }

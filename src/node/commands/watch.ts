@@ -3,6 +3,7 @@
  */
 import type { ApiList, ApiObject } from '../../meta/object.js';
 import type { ApiRequest } from '../../protocol/request.js';
+import { systemClock } from '../../util/clock.js';
 import { invariant } from '../../util/invariant.js';
 import type { CommandEnvironment } from './command.js';
 import { type GetValues, namespaceOf, selectorsOf } from './get.js';
@@ -11,6 +12,8 @@ import { tableText, valueText } from './output.js';
 import { type NamedTarget, objectName } from './resource-words.js';
 import { sendForObject } from './send.js';
 import { columnsOf, type Table, tableRows } from './table.js';
+
+const FOREVER_MS = 2 ** 53;
 
 /** Returns the exit code when the command is stopped. */
 export async function watchObjects(
@@ -21,7 +24,12 @@ export async function watchObjects(
 ): Promise<number> {
   invariant(target !== undefined, 'a watch without a resource');
   const stop = new AbortController();
-  void environment.untilStopped().then(() => stop.abort());
+  // The watch of a saved cluster has no connection that keeps the process alive.
+  const release = systemClock.after(FOREVER_MS, () => undefined);
+  void environment.untilStopped().then(() => {
+    release();
+    stop.abort();
+  });
   const isTable = (values.output ?? 'table') === 'table' || values.output === 'wide';
   const transport = isTable ? cluster.tables : cluster.transport;
   const print = isTable ? tablePrinter(target, values, environment) : objectPrinter(target, values, environment);

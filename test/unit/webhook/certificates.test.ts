@@ -10,6 +10,7 @@ import { ConfigMap, ValidatingWebhookConfiguration } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { certificateProblem } from '../../../src/webhook/certificate-problem.js';
+import { sendToBackend } from '../../../src/webhook/connection.js';
 import { bundle, type CertificateWish, type Issued, issue, listen, type TlsServer } from './tls-servers.js';
 
 const HOSTS = ['127.0.0.1', 'localhost'];
@@ -316,4 +317,18 @@ describe.each([
     server.close();
     expect(message).toBe(failure(`${url}?timeout=10s`, 'EOF'));
   });
+});
+
+test.each(['DELETE', 'POST'])('sends the whole stream of a %s', async (method) => {
+  const bodies: string[] = [];
+  await using server = await listen(await issue({ issuer: ca, hosts: HOSTS }), async (request, response) => {
+    let text = '';
+    for await (const chunk of request) text += chunk;
+    bodies.push(text);
+    response.end('{}');
+  });
+  const body = new Blob(['{"dryRun":["All"]}']).stream();
+  const init: RequestInit & { duplex: 'half' } = { method, body, duplex: 'half' };
+  const response = await sendToBackend(`https://127.0.0.1:${server.port}/x`, init, { caBundle: bundle(ca) });
+  expect([response.status, bodies]).toEqual([200, ['{"dryRun":["All"]}']]);
 });

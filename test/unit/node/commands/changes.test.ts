@@ -51,6 +51,13 @@ describe('diff', () => {
 });
 
 describe('delete', () => {
+  test.each([
+    [['delete', 'cm', '-l', ''], '--selector takes a selector; --all deletes all objects'],
+    [['delete', 'cm', '-l', 'a=b', '--all'], '--selector and --all contradict each other'],
+  ])('%j is refused', async (args, message) => {
+    expect(await run(args)).toEqual({ code: 2, out: '', err: `orchplane: ${message}\n` });
+  });
+
   test('deletes by manifest, by name and by selector', async () => {
     const { command, cluster } = await served();
     const configMaps = cluster.api(ConfigMap);

@@ -15,6 +15,7 @@ import { type Cluster, createCluster, mergePatch } from 'orchplane';
 import { writeEtcdSnapshot } from 'orchplane/etcd';
 import {
   ConfigMap,
+  CustomResourceDefinition,
   Deployment,
   Job,
   Namespace,
@@ -318,6 +319,23 @@ describe('restore', () => {
     expect(out).toMatch(/replaced \d+/);
     expect(code).toBe(0);
     expect((await target.api(Secret).get('s')).data).toEqual({ password: 'c2VjcmV0' });
+  });
+
+  test('leaves an existing CustomResourceDefinition as it is unless it may replace it', async () => {
+    const file = join(folder, 'crds.json');
+    await run(['import', '-o', file, '--kubeconfig', await served(await filledCluster())]);
+    const target = await filledCluster();
+    const crds = target.api(CustomResourceDefinition);
+    const [crd] = (await crds.list()).items;
+    const name = crd?.metadata.name ?? '';
+    await crds.edit(name, (draft) => {
+      draft.spec.names.shortNames = ['changed'];
+    });
+    const kubeconfig = await served(target);
+    expect((await run(['restore', file, '--kubeconfig', kubeconfig])).code).toBe(0);
+    expect((await crds.get(name)).spec.names.shortNames).toEqual(['changed']);
+    expect((await run(['restore', file, '--overwrite', '--kubeconfig', kubeconfig])).code).toBe(0);
+    expect((await crds.get(name)).spec.names.shortNames).toEqual(crd?.spec.names.shortNames);
   });
 
   test('reports objects that the running cluster rejects', async () => {

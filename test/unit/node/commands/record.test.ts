@@ -1,5 +1,5 @@
 /** `orchplane record` and `orchplane replay`. */
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -222,6 +222,21 @@ describe('record', () => {
     expect((await command.end()).err).toContain('/exec?command=ls is forwarded, but its content is not recorded');
     expect(exchangesIn(file)).toMatchObject([{ isUpgrade: true, status: 101 }]);
     backend.close();
+  });
+
+  test('does not touch an existing recording when an option is wrong', async () => {
+    const file = join(folder, 'old.jsonl');
+    writeFileSync(file, 'old');
+    const { code, err } = await run(['record', '-o', file, '--port', 'x', '--kubeconfig', await served(newCluster())]);
+    expect({ code, err }).toEqual({ code: 2, err: 'orchplane: --port takes a number from 0 to 65535, got "x"\n' });
+    expect(readFileSync(file, 'utf8')).toBe('old');
+    const link = join(folder, 'link.jsonl');
+    symlinkSync(file, link);
+    expect(await run(['record', '-o', link, '--kubeconfig', await served(newCluster())])).toMatchObject({
+      code: 2,
+      err: `orchplane: --output ${link}: it is a symbolic link\n`,
+    });
+    expect(readFileSync(file, 'utf8')).toBe('old');
   });
 
   test.each([
