@@ -45,6 +45,8 @@ export default defineConfig({
         test: { name: 'client-node 2', include: loadsClientNode2 ? [CLIENT_NODE] : [] },
       },
     ],
+    // By default one core is left unused.
+    maxWorkers: '100%',
     // No test waits for time to pass; a busy machine may make any of them wait for the processor.
     testTimeout: 20_000,
     typecheck: { enabled: false },

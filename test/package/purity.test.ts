@@ -224,7 +224,7 @@ const rules: readonly Rule[] = [
 
 for (const { name, advice, find, bad, good } of rules) {
   describe(name, () => {
-    test('is satisfied by src', () => {
+    test('is satisfied by src', { timeout: 60_000 }, () => {
       const findings = sources.flatMap(find);
       expect(findings, report(`Rule: ${name}. ${advice}`, findings)).toEqual([]);
     });

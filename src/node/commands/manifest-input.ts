@@ -2,7 +2,7 @@
  * The option `-f` of commands that read manifests.
  */
 import { type Manifest, ManifestError, type ManifestText, readManifests } from '../../manifests/read.js';
-import { messageOf } from '../../util/message-of.js';
+import { messageOf, onOneLine } from '../../util/message-of.js';
 import { readManifestFiles } from '../manifests.js';
 import { type CommandEnvironment, type CommandOptions, type CommandValues, UsageError } from './command.js';
 
@@ -52,7 +52,7 @@ export async function readManifestOption(
 
 /** A message as one line. */
 export function errorLine(message: string): string {
-  return `orchplane: ${message.replaceAll(/\s*\n\s*/g, ' ')}\n`;
+  return `orchplane: ${onOneLine(message)}\n`;
 }
 
 /** Rejects objects of another namespace than the one of the command line. */

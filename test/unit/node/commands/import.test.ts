@@ -329,13 +329,13 @@ describe('restore', () => {
     const [crd] = (await crds.list()).items;
     const name = crd?.metadata.name ?? '';
     await crds.edit(name, (draft) => {
-      draft.spec.names.shortNames = ['changed'];
+      draft.spec.names.singular = 'changed';
     });
     const kubeconfig = await served(target);
     expect((await run(['restore', file, '--kubeconfig', kubeconfig])).code).toBe(0);
-    expect((await crds.get(name)).spec.names.shortNames).toEqual(['changed']);
+    expect((await crds.get(name)).spec.names.singular).toBe('changed');
     expect((await run(['restore', file, '--overwrite', '--kubeconfig', kubeconfig])).code).toBe(0);
-    expect((await crds.get(name)).spec.names.shortNames).toEqual(crd?.spec.names.shortNames);
+    expect((await crds.get(name)).spec.names.singular).toBe(crd?.spec.names.singular);
   });
 
   test('reports objects that the running cluster rejects', async () => {
