@@ -95,7 +95,7 @@ function run(list: readonly Fence[]): Map<string, string> {
 }
 
 /** Packages that the guide uses together with the library. */
-const OTHER_PACKAGES: readonly string[] = ['express', 'hono'];
+const OTHER_PACKAGES: readonly string[] = ['express', 'hono', '@opentelemetry/sdk-trace-node'];
 
 /** Installs them like npm, with links instead of copies. */
 function install(folder: string): void {

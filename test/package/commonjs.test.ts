@@ -15,7 +15,7 @@ beforeAll(() => {
   requireBuild();
   folder = mkdtempSync(join(tmpdir(), 'orchplane-commonjs-'));
   writeFileSync(join(folder, 'package.json'), '{ "type": "commonjs" }');
-  installPackage(folder, ['typescript', '@types/node']);
+  installPackage(folder, ['typescript', '@types/node', '@opentelemetry/api']);
 }, 60_000);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

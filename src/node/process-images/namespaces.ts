@@ -79,11 +79,18 @@ const CAPABILITIES = [
   'setfcap',
 ];
 
-function limitCapabilities({ securityContext }: ContainerSetup['container']): readonly string[] {
+/** `chroot` needs them to start the container; a container of another user than root loses them then. */
+const START_CAPABILITIES = ['setgid', 'setuid', 'sys_chroot'];
+
+/** The command that limits the capabilities of a container. Names have no prefix `CAP_`; a dropped one is not added. */
+export function limitCapabilities({ securityContext }: Pick<ContainerSetup['container'], 'securityContext'>): string[] {
   if (securityContext?.privileged === true) return [];
-  const added = (securityContext?.capabilities?.add ?? []).map((name) => name.toLowerCase().replace(/^cap_/, ''));
-  if (added.includes('all')) return [];
-  const set = ['-all', ...[...CAPABILITIES, ...added].map((name) => `+${name}`)];
+  const read = (names: readonly string[] = []) => names.map((name) => name.toLowerCase().replace(/^cap_/, ''));
+  const added = read(securityContext?.capabilities?.add);
+  const dropped = read(securityContext?.capabilities?.drop).filter((name) => !START_CAPABILITIES.includes(name));
+  const allowed = dropped.includes('all') ? START_CAPABILITIES : CAPABILITIES;
+  const set = added.includes('all') ? ['+all'] : ['-all', ...[...allowed, ...added].map((name) => `+${name}`)];
+  for (const name of dropped) if (name !== 'all') set.push(`-${name}`);
   const escalates = securityContext?.allowPrivilegeEscalation !== false;
   return [SETPRIV, ...(escalates ? [] : ['--no-new-privs']), `--bounding-set=${set.join(',')}`];
 }

@@ -9,7 +9,7 @@ export class InputStream {
   readonly stream: ReadableStream<Uint8Array>;
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   /** The clients that wait until the container reads. */
-  #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<() => void>();
 
   /** A stream that is not open ends at once. */
   constructor(isOpen: boolean) {
@@ -33,8 +33,13 @@ export class InputStream {
   async write(bytes: Uint8Array, client: AbortSignal): Promise<void> {
     while (!client.aborted && this.#controller !== undefined && (this.#controller.desiredSize ?? 0) <= 0) {
       await new Promise<void>((resolve) => {
-        this.#waiting.push(resolve);
-        client.addEventListener('abort', () => resolve(), { once: true });
+        const proceed = (): void => {
+          this.#waiting.delete(proceed);
+          client.removeEventListener('abort', proceed);
+          resolve();
+        };
+        this.#waiting.add(proceed);
+        client.addEventListener('abort', proceed);
       });
     }
     if (!client.aborted) this.#controller?.enqueue(bytes);
@@ -47,6 +52,6 @@ export class InputStream {
   }
 
   #wake(): void {
-    for (const resolve of this.#waiting.splice(0)) resolve();
+    for (const proceed of [...this.#waiting]) proceed();
   }
 }

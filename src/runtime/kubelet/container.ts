@@ -234,7 +234,7 @@ export class KubeletContainer {
   /** The container is not probed, and not ready, before the hook has ended. */
   async #runPostStart(run: ContainerRun, handler: Handler): Promise<void> {
     const failure = await runHandler(this.#pod, this.#spec, handler, (command) => this.#pod.execute(this, command));
-    if (this.#run !== run) return;
+    if (this.#run !== run || this.#stopping !== undefined) return;
     if (failure === undefined) {
       this.#startProbes(run);
       this.#pod.changed();

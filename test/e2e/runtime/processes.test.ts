@@ -211,3 +211,22 @@ describe.each(cases)('processes with isolation %s', (isolation, isPossible) => {
     expect(performance.now() - beganMs).toBeLessThan(20_000);
   });
 });
+
+test.runIf(hasNamespaces).each([
+  [{ drop: ['ALL'], add: ['NET_BIND_SERVICE'] }, '404c0'],
+  [{ drop: ['CAP_CHOWN', 'NET_RAW'] }, 'a80405fa'],
+  [{}, 'a80425fb'],
+])('processes in namespaces have the capabilities %j', async (capabilities, expected) => {
+  await using cluster = clusterWith({ isolation: 'namespaces' });
+  const command = [
+    'sh',
+    '-c',
+    'while read name value; do [ $name = CapBnd: ] && echo $value; done < /proc/self/status; :',
+  ];
+  await run(cluster, 'limited', {
+    restartPolicy: 'Never',
+    containers: [{ name: 'c', image: 'busybox', command, securityContext: { capabilities } }],
+  });
+  await until(cluster, 'limited', 'Succeeded');
+  expect((await cluster.logs('limited').text()).trim().replace(/^0+/, '')).toBe(expected);
+});

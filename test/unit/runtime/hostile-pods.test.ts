@@ -1,5 +1,5 @@
 /** Pods whose authors, programs or clients try to use up time or memory, or to see what they must not see. */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { ConfigMap, Pod } from '../../../src/kinds/index.js';
 import type { ByteConnection } from '../../../src/protocol/connection.js';
 import { MemoryVolume } from '../../../src/runtime/files/file-tree.js';
@@ -137,6 +137,20 @@ test('the input of a container that does not read holds its clients back', async
   expect((await reader.read()).value).toHaveLength(100_000);
   expect((await reader.read()).done).toBe(true);
   await input.write(new Uint8Array(1), client.signal);
+});
+
+test('clients that wait for the input of a container leave no listener behind', async () => {
+  const input = new InputStream(true);
+  const client = new AbortController();
+  const removed = vi.spyOn(client.signal, 'removeEventListener');
+  const added = vi.spyOn(client.signal, 'addEventListener');
+  const reader = input.stream.getReader();
+  await input.write(new Uint8Array(100_000), client.signal);
+  const writes = [1, 2, 3].map(() => input.write(new Uint8Array(100_000), client.signal));
+  for (let count = 0; count < 4; count++) await reader.read();
+  await Promise.all(writes);
+  expect(added.mock.calls.length).toBeGreaterThanOrEqual(3);
+  expect(removed).toHaveBeenCalledTimes(added.mock.calls.length);
 });
 
 test('a volume in memory has a limit', () => {

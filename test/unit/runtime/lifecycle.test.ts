@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { Pod } from '../../../src/kinds/index.js';
 import type { Program } from '../../../src/runtime/index.js';
 import { idle, runningCluster } from './fixture.js';
@@ -262,6 +262,36 @@ test('a failed postStart hook restarts the container', async () => {
     containers: [{ name: 'c', image: 'hooked', lifecycle: { postStart: { exec: { command: ['prepare'] } } } }],
   });
   expect(await running.events('hooked')).toContain('FailedPostStartHook PostStartHook failed (x2)');
+});
+
+/** A promise of an exit code. */
+function pending() {
+  let end: (exitCode: number) => void = () => undefined;
+  const promise = new Promise<number>((resolve) => {
+    end = resolve;
+  });
+  return { promise, end: (exitCode: number) => end(exitCode) };
+}
+
+test('a container that is being stopped does not become ready when its postStart hook ends', async () => {
+  const hook = pending();
+  const program = pending();
+  await using running = runningCluster({
+    slow: { run: () => program.promise, commands: { prepare: () => hook.promise } },
+  });
+  const starting = running.start('slow', 'slow', {
+    containers: [{ name: 'c', image: 'slow', lifecycle: { postStart: { exec: { command: ['prepare'] } } } }],
+  });
+  await vi.waitFor(async () => expect((await running.pod('slow')).status.phase).toBe('Running'));
+  await running.cluster.api(Pod).delete('slow');
+  await vi.waitFor(async () => expect(await running.events('slow')).toContain('Killing Stopping container c'));
+  hook.end(0);
+  await new Promise((resolve) => void setTimeout(resolve, 20));
+  expect((await running.pod('slow')).status.containerStatuses?.[0]).toMatchObject({ ready: false, started: false });
+  program.end(0);
+  await starting;
+  await running.advance(1_000);
+  await expect(running.pod('slow')).rejects.toThrow('not found');
 });
 
 test('the termination message is that of the file, or the end of the log', async () => {
