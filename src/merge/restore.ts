@@ -8,7 +8,7 @@
 import { jsonType } from '../schema/decode-scalar.js';
 import { type Field, fieldsOf, type ObjectNode, type ScalarNode, type SchemaNode } from '../schema/schema-node.js';
 import { goKind } from '../text/go/go-value.js';
-import { Base64Error, canonicalBase64 } from '../util/base64.js';
+import { Base64Error, canonicalBase64, encodeBase64 } from '../util/base64.js';
 import { isRecord, setOwn } from '../util/json.js';
 
 /** The document cannot be an object of the kind. */
@@ -160,6 +160,8 @@ function restoreScalar(node: ScalarNode, value: unknown): unknown {
       if (kind !== 'int64') throw new RestoreError(`unrecognized type: ${node.scalar}`);
       return node.scalar === 'int32' ? truncateToInt32(value as number | bigint) : value;
     case 'bytes':
+      // A list has the numbers of the bytes.
+      if (Array.isArray(value)) return encodeBase64(Uint8Array.from(value, restoreByte));
       if (kind !== 'string') throw new RestoreError(`cannot restore slice from ${kind}`);
       checkBase64(value as string);
       return value;
@@ -190,6 +192,14 @@ function isInt32(value: unknown): boolean {
 /** An integer that is too large loses its upper bits. */
 function truncateToInt32(value: number | bigint): number {
   return Number(BigInt.asIntN(32, BigInt(value)));
+}
+
+function restoreByte(item: unknown): number {
+  const kind = goKind(item);
+  if (kind === 'nil') return 0;
+  if (kind === 'float64') throw new RestoreError('cannot convert float64 to uint8');
+  if (kind !== 'int64') throw new RestoreError('unrecognized type: uint8');
+  return Number(BigInt.asUintN(8, BigInt(item as number | bigint)));
 }
 
 function checkBase64(text: string): void {

@@ -42,8 +42,8 @@ const KNOWN = [
   [
     ({ name, scenario }) =>
       name === '.body.metadata.resourceVersion: <rv:0> instead of <rv:0>' &&
-      scenario.steps.some(({ body }) => Object.values(body?.binaryData ?? {}).includes(null)),
-    'an update stores null in binaryData as empty bytes',
+      scenario.steps.some(({ body }) => Object.values(body?.binaryData ?? body?.data ?? {}).includes(null)),
+    'an update stores null in binaryData, or in the data of a Secret, as empty bytes',
   ],
   [
     ({ name, step }) =>
@@ -143,6 +143,15 @@ const KNOWN = [
       /\/v\d+(alpha|beta)\d+$/.test(step.body?.apiVersion ?? ''),
     'a patch that sets the apiVersion to a version that is not served any more',
   ],
+  [
+    ({ name, step }) => name.startsWith('.body.spec.strategy: nothing') && step.path.includes('/leasecandidates/'),
+    'an empty strategy of a LeaseCandidate in v1alpha2',
+  ],
+  [
+    ({ name, step }) =>
+      name.includes('volumeClaimTemplate') && /\/pods\//.test(step.path) && name.startsWith('.body.details.causes'),
+    'the metadata of a volume claim template in the diff of an immutable pod spec',
+  ],
   [/already allocated/, 'a fixed address or port of a Service that another scenario uses'],
 ];
 
@@ -176,7 +185,7 @@ function stopsAtUndeclaredField({ expected, actual }) {
 }
 
 const DECODING =
-  /(json: )?cannot unmarshal|boolean or JSON schema expected|parsing time|cannot parse|quantities must match|invalid duration|illegal base64/;
+  /(error decoding from json: )?((json: )?cannot unmarshal|boolean or JSON schema expected|parsing time|cannot parse|quantities must match|invalid duration|illegal base64)/;
 
 /** Both report an error of the decoder about the same body, with the same code. */
 function haveDecodingErrors({ expected, actual }) {

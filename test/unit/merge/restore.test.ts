@@ -29,6 +29,9 @@ describe('restoring an invalid document', () => {
     ['ConfigMap', { metadata: { finalizers: [{ a: 'b' }] } }, 'unrecognized type: string'],
     ['Secret', { data: { a: '!' } }, 'error decoding from json: illegal base64 data at input byte 0'],
     ['Secret', { data: { a: 1 } }, 'cannot restore slice from int64'],
+    ['Secret', { data: { a: [1.5] } }, 'cannot convert float64 to uint8'],
+    ['Secret', { data: { a: ['x'] } }, 'unrecognized type: uint8'],
+    ['Secret', { data: { a: [{}] } }, 'unrecognized type: uint8'],
     // A type with its own decoder does not report the path.
     ['ConfigMap', { metadata: { creationTimestamp: 5 } }, 'json: cannot unmarshal number into Go value of type string'],
     ['Deployment', surge(true), 'json: cannot unmarshal bool into Go value of type int32'],
@@ -63,6 +66,11 @@ test('truncates integers to the size of their field', () => {
   });
   const { value } = restore(Service.schema, document);
   expect(value).toEqual({ spec: { ports: [{ port: 80, name: 'x' }, { port: 53 }], healthCheckNodePort: -1 } });
+});
+
+test('converts a list of numbers to bytes', () => {
+  const document = { data: { a: [104, 105], b: [300, -1, null, 2n ** 62n], c: [] } };
+  expect(restore(Secret.schema, document).value).toEqual({ data: { a: 'aGk=', b: 'LP8AAA==', c: '' } });
 });
 
 test('returns a valid document unchanged', () => {
