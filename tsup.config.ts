@@ -183,6 +183,7 @@ async function mergeChunks(): Promise<void> {
     input: Object.fromEntries([...ENTRIES, ...VENDOR, 'node/cli'].map((name) => [name, `dist/${name}.js`])),
     external: (id) => !/^[./]/.test(id) && !isAbsolute(id),
     treeshake: false,
+    logLevel: 'warn',
     // A file of src/node finds the files of dist/node, whatever chunk it is part of.
     plugins: [{ name: 'node-folder', resolveImportMeta: (property, { chunkId }) => nodeFolder(property, chunkId) }],
   });
