@@ -319,3 +319,12 @@ webhooks:
     expect(await run(args)).toEqual({ code: 2, out: '', err: `orchplane: ${message}\n` });
   });
 });
+
+test('prints each finding in one line, so that no line is a command of GitHub', async () => {
+  files({ 'a.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: "a\\n::add-mask::b\\r::warning::c" }\n' });
+  for (const output of ['text', 'github']) {
+    const { out } = await run(['validate', '-f', folder, '-o', output]);
+    expect(out).toContain('add-mask');
+    expect(out.split(/[\r\n]+/).filter((line) => /^\s*::(?!error )/.test(line))).toEqual([]);
+  }
+});
