@@ -11,6 +11,17 @@ import { captureCluster, captureJson, parseCapture } from 'orchplane/testing';
 /** Also a safe name of a file and of a host. */
 const NAME = /^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$/;
 
+/**
+ * The options of the template. Each tenant is the administrator of its cluster; webhooks would make this process send
+ * requests to machines of its network.
+ */
+export const TENANT_OPTIONS = {
+  dialect: 'kubernetes',
+  webhooks() {
+    throw new Error('a tenant has no webhooks');
+  },
+};
+
 export class Tenants {
   #template;
   #folder;
@@ -24,7 +35,7 @@ export class Tenants {
 
   /** Reads the names of the tenants of a folder. */
   static async in(folder, template, limits = {}) {
-    await mkdir(folder, { recursive: true });
+    await mkdir(folder, { recursive: true, mode: 0o700 });
     const files = (await readdir(folder)).filter((file) => file.endsWith('.json'));
     return new Tenants(
       folder,
@@ -117,13 +128,15 @@ export class Tenants {
   async #read(name) {
     await this.#closing.get(name);
     const state = parseCapture(await readFile(this.#file(name), 'utf8'));
-    return this.#start(createCluster({ from: state, dialect: this.#template.dialect.name }));
+    return this.#start(createCluster({ ...TENANT_OPTIONS, from: state }));
   }
 
   #start(cluster) {
     cluster.use(limitObjects(cluster, this.#limits.maxObjects));
     cluster.use(limitRate(this.#limits.requestsPerSecond));
-    return { cluster, handler: createFetchHandler(cluster), lastUsed: Date.now(), requests: 0, isClosing: false };
+    // Nor does it have servers of its own behind this one.
+    const handler = createFetchHandler(cluster, { aggregate: () => () => new Response('', { status: 503 }) });
+    return { cluster, handler, lastUsed: Date.now(), requests: 0, isClosing: false };
   }
 
   #close(name, tenant) {
@@ -138,7 +151,7 @@ export class Tenants {
   /** Under another name first, so that the file is complete whenever the process ends. */
   async #write(name, cluster) {
     const file = this.#file(name);
-    await writeFile(`${file}.new`, captureJson(cluster));
+    await writeFile(`${file}.new`, captureJson(cluster), { mode: 0o600 });
     await rename(`${file}.new`, file);
   }
 
@@ -151,16 +164,24 @@ export class Tenants {
 function limitObjects(cluster, max) {
   // Counted by the first request, and again when it seems too large, because deletions are not counted.
   let count = max;
+  // Requests that arrive together may each create an object.
+  let pending = 0;
   return async (request, next) => {
     const mayCreate = request.verb === 'create' || request.verb === 'patch' || request.verb === 'update';
-    if (mayCreate && count >= max) count = captureCluster(cluster).objects.length;
-    if (mayCreate && count >= max) {
+    if (!mayCreate) return next();
+    if (count + pending >= max) count = captureCluster(cluster).objects.length;
+    if (count + pending >= max) {
       const { group, resource } = request.resource;
       throw errors.forbidden({ group, resource }, request.name ?? '', `a tenant may have ${max} objects`);
     }
-    const response = await next();
-    if (response.type === 'object' && response.code === 201) count++;
-    return response;
+    pending++;
+    try {
+      const response = await next();
+      if (response.type === 'object' && response.code === 201) count++;
+      return response;
+    } finally {
+      pending--;
+    }
   };
 }
 

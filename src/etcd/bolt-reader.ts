@@ -58,27 +58,34 @@ export class BoltReader {
     return undefined;
   }
 
-  *#elements(number: number, depth = 0): Generator<LeafElement> {
-    if (depth > MAX_DEPTH) throw new BoltError('the pages of the database form a cycle');
+  /** A page belongs to a tree once: pages that several others refer to could take time without end. */
+  *#elements(number: number, seen = new Set<number>(), depth = 0): Generator<LeafElement> {
+    if (depth > MAX_DEPTH) throw new BoltError('the tree of pages is too deep');
+    if (seen.has(number)) throw new BoltError(`page ${number} is in the tree twice`);
+    seen.add(number);
     const page = this.#page(number);
     const flags = viewOf(page).getUint16(8, true);
     if (flags === LEAF_PAGE) yield* leafElements(page);
-    else if (flags === BRANCH_PAGE) for (const child of childPages(page)) yield* this.#elements(child, depth + 1);
+    else if (flags === BRANCH_PAGE) for (const child of childPages(page)) yield* this.#elements(child, seen, depth + 1);
     else throw new BoltError(`page ${number} has the type ${flags}, which belongs to no tree`);
   }
 
   #page(number: number): Uint8Array {
     const { pageSize, pageCount } = this.#meta;
     if (number < 2 || number >= pageCount) throw new BoltError(`page ${number} is outside of the database`);
-    const first = this.#source.read(number * pageSize, pageSize);
-    if (first.length < pageSize) throw new BoltError(`the file ends within page ${number}`);
+    const first = this.#read(number, pageSize);
     const head = viewOf(first);
     if (toNumber(head.getBigUint64(0, true)) !== number) throw new BoltError(`page ${number} has another number`);
     const length = (1 + head.getUint32(12, true)) * pageSize;
-    if (length === pageSize) return first;
-    const whole = this.#source.read(number * pageSize, length);
-    if (whole.length < length) throw new BoltError(`the file ends within page ${number}`);
-    return whole;
+    return length === pageSize ? first : this.#read(number, length);
+  }
+
+  #read(number: number, length: number): Uint8Array {
+    const offset = number * this.#meta.pageSize;
+    // Before memory is used for it.
+    const bytes = offset + length > this.#source.size ? undefined : this.#source.read(offset, length);
+    if (bytes?.length !== length) throw new BoltError(`the file ends within page ${number}`);
+    return bytes;
   }
 }
 
@@ -108,8 +115,10 @@ function metaAt(source: PageSource, offset: number): Meta | undefined {
   const meta = viewOf(bytes);
   if (meta.getUint32(0, true) !== MAGIC || meta.getUint32(4, true) !== FORMAT_VERSION) return undefined;
   if (meta.getBigUint64(CHECKSUM_OFFSET, true) !== checksum(bytes.subarray(0, CHECKSUM_OFFSET))) return undefined;
+  const pageSize = meta.getUint32(8, true);
+  if (!PAGE_SIZES.includes(pageSize)) return undefined;
   return {
-    pageSize: meta.getUint32(8, true),
+    pageSize,
     root: toNumber(meta.getBigUint64(16, true)),
     pageCount: toNumber(meta.getBigUint64(40, true)),
     transaction: meta.getBigUint64(48, true),

@@ -1,8 +1,9 @@
 /**
  * Writes the objects of a cluster to a file that `etcdutl snapshot restore` accepts, for a real kube-apiserver.
  */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { Cluster } from '../cluster/contract.js';
 import { allNodePortsOf } from '../kinds/core/v1/service/node-ports.js';
 import type { Dialect } from '../meta/dialect.js';
@@ -93,12 +94,12 @@ export async function writeContent(
   return count;
 }
 
-/** Under another name until it is complete, as etcdctl does. */
+/** Under another name until it is complete. The name is new, so it is no link to another file. */
 async function writeWithHash(file: string, parts: readonly Uint8Array[]): Promise<void> {
-  const draft = `${file}.part`;
+  const draft = join(dirname(file), `.${basename(file)}.${randomUUID()}`);
   const hash = createHash('sha256');
   try {
-    await using handle = await open(draft, 'w', 0o600);
+    await using handle = await open(draft, 'wx', 0o600);
     for (const part of parts) {
       hash.update(part);
       await handle.write(part);

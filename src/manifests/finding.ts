@@ -2,6 +2,7 @@
  * What a check of manifests finds, and its forms for people and programs: lines of text, JSON, SARIF and the annotations
  * of GitHub.
  */
+import { onOneLine } from '../util/message-of.js';
 import { compareText } from '../util/order.js';
 import type { ManifestPlace } from './read.js';
 
@@ -67,7 +68,8 @@ function rank({ level }: Finding): number {
 export function findingText(finding: Finding): string {
   const { file, line, level, message } = finding;
   const where = [file, file === undefined ? undefined : line].filter((part) => part !== undefined).join(':');
-  return `${where === '' ? '' : `${where}: `}${level}: ${objectPrefix(finding)}${message}\n`;
+  // In one line, because GitHub takes lines that begin with two colons as commands.
+  return `${onOneLine(`${where === '' ? '' : `${where}: `}${level}: ${objectPrefix(finding)}${message}`)}\n`;
 }
 
 function objectPrefix({ object }: Finding): string {

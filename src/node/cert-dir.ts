@@ -4,6 +4,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UsageError } from './commands/command.js';
+import { writePrivateFile } from './private-file.js';
 import { certificateForHost, type TlsFiles } from './serve.js';
 
 const CERTIFICATE = 'apiserver.crt';
@@ -20,10 +21,10 @@ export async function certificateIn(folder: string, host: string): Promise<TlsFi
   }
   const generated = await certificateForHost(host);
   await mkdir(folder, { recursive: true, mode: 0o755 });
-  await writeFile(keyFile, generated.key, { mode: 0o600 });
+  await writePrivateFile(keyFile, generated.key);
   // With the certificate of the authority, so that the file is a bundle that clients can trust.
   const bundle = `${generated.cert}${generated.ca}`;
-  await writeFile(certFile, bundle, { mode: 0o644 });
+  await writeFile(certFile, bundle, { mode: 0o644, flag: 'wx' });
   return { cert: bundle, key: generated.key, ca: bundle };
 }
 

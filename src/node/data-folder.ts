@@ -7,7 +7,7 @@
  *   kubeconfig
  */
 import { randomBytes, webcrypto, X509Certificate } from 'node:crypto';
-import { mkdir, readdir, stat } from 'node:fs/promises';
+import { lstat, mkdir, readdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Journal } from '../storage/journal/types.js';
 import { systemClock } from '../util/clock.js';
@@ -70,6 +70,7 @@ export async function openDataFolder(folder: string, options: DataFolderOptions)
       `--data ${folder} contains "${foreign}", which does not belong to a cluster; manifests are given with --apply`,
     );
   }
+  for (const name of OWN_FILES) await refuseForeign(join(path, name));
   const credentials = await completeCredentials(await readCredentials(path), options);
   return {
     path,
@@ -79,6 +80,15 @@ export async function openDataFolder(folder: string, options: DataFolderOptions)
     saveCredentials: (port) =>
       writePrivateFile(join(path, CREDENTIALS), `${JSON.stringify({ ...credentials, port }, undefined, 2)}\n`),
   };
+}
+
+/**
+ * Whoever has written the credentials knows the token, and roles in the journal grant access. Files of root may come from a
+ * container.
+ */
+async function refuseForeign(file: string): Promise<void> {
+  const { uid = 0 } = (await lstat(file).catch(() => undefined)) ?? {};
+  if (uid !== 0 && uid !== process.getuid?.()) throw new UsageError(`${file} belongs to another user`);
 }
 
 async function isFolder(path: string): Promise<boolean> {

@@ -57,6 +57,8 @@ class TreeWalk implements ManifestTree {
       if (entry.isDirectory()) await this.folder(file, listed);
       else if (entry === kustomization || !isManifestFile(entry.name)) continue;
       else if (listed?.has(file) === false) this.#skip(file, 'not a resource of its kustomization');
+      // Reading a device or a pipe, which a link may lead to, may never end.
+      else if (!(await stat(file)).isFile()) this.#skip(file, 'not a regular file');
       else this.add({ name: file, text: await readFile(file, 'utf8') }, { isNamed: false });
     }
   }

@@ -12,7 +12,12 @@ import { parseArguments } from './commands/parse.js';
  * Runs the command line and returns the exit code: 0; 1 if the command has found something to report; 2 after a failure,
  * which is printed as one line.
  */
-export async function runCommand(args: readonly string[], environment: CommandEnvironment): Promise<number> {
+export async function runCommand(args: readonly string[], given: CommandEnvironment): Promise<number> {
+  const environment: CommandEnvironment = {
+    ...given,
+    writeOut: (text) => given.writeOut(visible(text)),
+    writeError: (text) => given.writeError(visible(text)),
+  };
   try {
     return await dispatch(args, environment);
   } catch (error) {
@@ -20,6 +25,18 @@ export async function runCommand(args: readonly string[], environment: CommandEn
     environment.writeError(`orchplane: ${onOneLine(error.message.replace(/^orchplane: /, ''))}\n`);
     return 2;
   }
+}
+
+/**
+ * Objects, files and servers may contain control characters, which could change the screen of a terminal, its title and its
+ * clipboard. They are printed as in JSON, except for the colours of diffs, and carriage returns around a progress bar.
+ */
+function visible(text: string): string {
+  return text.replace(/(?![\n\t])\p{Cc}/gu, (character, at: number) => {
+    const isColour = character === '\u001b' && /^\[(?:0|1|3[126])m/.test(text.slice(at + 1, at + 6));
+    const isAtEdge = character === '\r' && (at === 0 || at === text.length - 1);
+    return isColour || isAtEdge ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
 }
 
 async function dispatch([name, ...rest]: readonly string[], environment: CommandEnvironment): Promise<number> {

@@ -4,11 +4,13 @@
 set -euo pipefail
 folder=$(mktemp -d "${RUNNER_TEMP:-/tmp}/orchplane-XXXXXX")
 kubeconfig=$folder/kubeconfig
-orchplane=${ORCHPLANE:-npx --yes --package "orchplane@${VERSION:-latest}" --package zod orchplane}
-# Words, separated by blanks or line breaks.
+# Words, separated by blanks or line breaks. The version is one word, so that it cannot contain options of npx.
+read -rd '' -a command <<<"${ORCHPLANE:-}" || true
+if [[ ${#command[@]} == 0 ]]; then
+  command=(npx --yes --package "orchplane@${VERSION:-latest}" --package zod orchplane)
+fi
 read -rd '' -a options <<<"${OPTIONS:-}" || true
-# shellcheck disable=SC2086
-nohup $orchplane serve --kubeconfig "$kubeconfig" "${options[@]}" >"$folder/log" 2>&1 &
+nohup "${command[@]}" serve --kubeconfig "$kubeconfig" "${options[@]}" >"$folder/log" 2>&1 &
 server=$!
 for _ in $(seq 600); do
   if [[ -s $kubeconfig ]]; then

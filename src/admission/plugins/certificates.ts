@@ -11,7 +11,7 @@ import { serviceGroup } from '../../meta/dialect.js';
 import type { ApiObject } from '../../meta/object.js';
 import { quote } from '../../text/go/go-text.js';
 import { readCertificateRequest } from '../../text/x509/certificate.js';
-import { firstPemBlock } from '../../text/x509/pem.js';
+import { firstPemBlockIn } from '../../text/x509/pem.js';
 import { deepEqual } from '../../util/json.js';
 import type { AdmissionRequest, ClusterView } from '../types.js';
 import { builtIn, forbiddenError, isRequestFor, kindsOf } from './requests.js';
@@ -52,7 +52,7 @@ export const certificateSubjectRestriction = /* @__PURE__ */ builtIn('Certificat
     const { signerName, request: encoded } = asSigningRequest(request.object).spec;
     if (signerName !== dialect.key('kube-apiserver-client')) return;
     // Validation of the kind checks that the request can be parsed.
-    const block = firstPemBlock(atob(encoded));
+    const block = firstPemBlockIn(encoded);
     const parsed = block && readCertificateRequest(block.bytes);
     if (parsed?.organizations.includes('system:masters') !== true) return;
     throw forbiddenError(request, `use of ${signerName} signer with system:masters group is not allowed`);

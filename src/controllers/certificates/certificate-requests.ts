@@ -16,8 +16,8 @@ import { CertificateSigningRequest } from '../../kinds/certificates/v1/certifica
 import type { ObjectOf } from '../../kinds/kind.js';
 import { timeToMs } from '../../text/time/time.js';
 import { DerError } from '../../text/x509/der.js';
-import { firstPemBlock } from '../../text/x509/pem.js';
-import { decodeBase64Text, encodeBase64Text } from '../../util/base64.js';
+import { firstPemBlockIn } from '../../text/x509/pem.js';
+import { encodeBase64Text } from '../../util/base64.js';
 import { subtleCrypto } from '../../util/ids.js';
 import { withoutUndefined } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';
@@ -273,7 +273,7 @@ function expiriesOf({ metadata, status }: StoredRequest): readonly number[] {
 }
 
 function certificateEnd(base64: string): number {
-  const block = firstPemBlock(decodeBase64Text(base64));
+  const block = firstPemBlockIn(base64);
   if (block === undefined) return Infinity;
   try {
     return notAfterOf(block.bytes);

@@ -6,8 +6,7 @@
 import type { Dialect } from '../../meta/dialect.js';
 import { readCertificateRequest } from '../../text/x509/certificate.js';
 import { DerError, DerReader, TAG } from '../../text/x509/der.js';
-import { firstPemBlock } from '../../text/x509/pem.js';
-import { decodeBase64Text } from '../../util/base64.js';
+import { firstPemBlockIn } from '../../text/x509/pem.js';
 import { toHex } from '../../util/bytes.js';
 import { type Bytes, concat } from './write-der.js';
 
@@ -41,7 +40,7 @@ const IP = 0x87;
 
 /** Parses `spec.request`. Throws an Error if it is not a certificate request. */
 export function readSigningRequest(base64: string): SigningRequest {
-  const block = firstPemBlock(decodeBase64Text(base64));
+  const block = firstPemBlockIn(base64);
   if (block?.type !== 'CERTIFICATE REQUEST') throw new Error('PEM block type must be CERTIFICATE REQUEST');
   const facts = readCertificateRequest(block.bytes);
   if (facts === undefined) throw new Error('the request is malformed');

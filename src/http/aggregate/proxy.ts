@@ -13,7 +13,7 @@ import { networkProblem } from '../../webhook/connection.js';
 import { type ServiceView, UnresolvedService } from '../../webhook/service-address.js';
 import { endToEndHeaders } from '../answer.js';
 import { type Exchange, envelopeOf } from '../exchange.js';
-import type { Route } from '../path.js';
+import { percentDecode, type Route } from '../path.js';
 import { respondProxied, respondText } from '../respond.js';
 import type { FetchTarget } from '../target.js';
 import { ApiServiceIndex, type RemoteApi } from './api-services.js';
@@ -59,6 +59,7 @@ export async function proxyRequest(exchange: Exchange, remote: RemoteApi, user: 
   const { aggregator } = exchange.settings;
   if (!aggregator.apis.isAvailable(remote)) return respondText(envelopeOf(exchange), 503, 'service unavailable\n');
   const { request } = exchange;
+  if (!isUnchanged(urlParts(request.url).path)) return respondText(envelopeOf(exchange), 400, '400 Bad Request');
   let response: Response;
   let url = '';
   try {
@@ -82,6 +83,11 @@ export async function proxyRequest(exchange: Exchange, remote: RemoteApi, user: 
   }
   const headers = endToEndHeaders(response.headers);
   return respondProxied(envelopeOf(exchange), { code: response.status, headers, body: response.body });
+}
+
+/** `fetch` resolves `..` and backslashes, so the backend would get another path than the one that was authorized. */
+function isUnchanged(path: string): boolean {
+  return percentDecode(new URL(`http://backend${path}`).pathname) === percentDecode(path);
 }
 
 function forwardedHeaders({ request, auditId }: Exchange, user: User): Headers {

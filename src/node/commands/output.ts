@@ -25,7 +25,8 @@ export function valueText(format: Exclude<OutputFormat, 'table'>, value: unknown
  * Rows as aligned lines, with a final line feed; columns are separated by three blanks. `widths` are the least widths of
  * the columns; they grow, so that later rows are aligned with earlier ones.
  */
-export function tableText(rows: readonly (readonly string[])[], widths: number[] = []): string {
+export function tableText(cells: readonly (readonly string[])[], widths: number[] = []): string {
+  const rows = cells.map((row) => row.map((cell) => cell.replaceAll('\n', ' ')));
   for (const row of rows) {
     for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length);
   }

@@ -164,7 +164,10 @@ async function send(
   const token = typeof connection.token === 'function' ? await connection.token() : connection.token;
   if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
   const body = typeof requestBody === 'string' ? comparison.translate(requestBody) : bytesOf(requestBody);
-  const url = addressIn(connection.url, comparison.translate(path));
+  const actual = comparison.translate(path);
+  // Recorded names stand for others. What they stand for must not change the host, which gets the token.
+  if (!isResourcePath(actual)) throw new UsageError(`the recording has a request to ${actual}`);
+  const url = addressIn(connection.url, actual);
   return connection.fetch(new Request(url, { method, headers, ...(body === undefined ? {} : { body }) }));
 }
 

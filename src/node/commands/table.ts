@@ -55,5 +55,5 @@ export function columnsOf(tables: readonly Table[]): readonly Column[] {
 
 function cellText(cell: unknown): string {
   if (cell === null || cell === undefined) return '<none>';
-  return (typeof cell === 'object' ? JSON.stringify(cell) : String(cell)).replaceAll('\n', ' ');
+  return typeof cell === 'object' ? JSON.stringify(cell) : String(cell);
 }

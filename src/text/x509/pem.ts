@@ -36,6 +36,14 @@ export function firstPemBlock(text: string): PemBlock | undefined {
   return nextBlock(text, 0)?.block;
 }
 
+/**
+ * Returns the first block of a text in base64. Bytes become characters: a decoder of UTF-8 would remove a byte order mark,
+ * after which another block would be the first.
+ */
+export function firstPemBlockIn(base64: string): PemBlock | undefined {
+  return firstPemBlock(atob(base64));
+}
+
 interface Found {
   readonly block: PemBlock;
   /** The start of the line after the block. */

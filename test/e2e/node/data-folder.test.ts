@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient, StatusError } from '../../../src/index.js';
@@ -126,6 +126,17 @@ describe('orchplane serve --data', () => {
     expect(StatusError.is(refused, 'Forbidden')).toBe(true);
     await kill(second.child);
   }, 60_000);
+
+  test.skipIf(process.getuid?.() !== 0)('rejects credentials and a journal of another user (needs root)', async () => {
+    for (const name of ['credentials.json', 'journal']) {
+      const data = join(folder, `foreign-${name}`);
+      mkdirSync(data);
+      if (name === 'journal') mkdirSync(join(data, name));
+      else writeFileSync(join(data, name), '{"token":"known"}');
+      chownSync(join(data, name), 12_345, 12_345);
+      await expect(serve('--data', data)).rejects.toThrow(`${name} belongs to another user`);
+    }
+  });
 
   test('rejects a folder with other content, and one that is in use', async () => {
     const manifests = join(folder, 'manifests');

@@ -101,6 +101,22 @@ describe('certificate signing controller', () => {
     expect(certificate?.publicKey.equals(expected)).toBe(true);
   });
 
+  test('signs the request that admission has checked, also after a byte order mark', async () => {
+    await start();
+    const { pem: hidden } = await requestFor({ commonName: 'root', organizations: ['system:masters'] });
+    const { pem: shown } = await requestFor({ commonName: 'alice', organizations: ['dev'] });
+    await cluster.api(CertificateSigningRequest).create({
+      metadata: { name: 'r' },
+      spec: {
+        request: btoa(`\u00ef\u00bb\u00bf${hidden}\n${shown}`),
+        signerName: 'orch.io/kube-apiserver-client',
+        usages: CLIENT,
+      },
+    } as never);
+    await response('Approved');
+    expect((await issued())?.subject).toBe('O=dev\nCN=alice');
+  });
+
   test.each([
     ['a year by default', undefined, 365 * 24 * HOUR - 5 * 60_000],
     ['the requested duration', 24 * 3600, 24 * HOUR - 5 * 60_000],

@@ -1,8 +1,8 @@
 /** Snapshots: opened, written, and checked by etcd's own tools where they are installed. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { lstatSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { type ApiObject, createCluster } from 'orchplane';
 import { openEtcdSnapshot, writeEtcdSnapshot } from 'orchplane/etcd';
 import { ClusterRole, ConfigMap, Service } from 'orchplane/kinds';
@@ -117,7 +117,17 @@ describe('writeEtcdSnapshot', () => {
     const asJson = (list: readonly ApiObject[]) => list.map((object) => JSON.parse(encodeJson(object)) as unknown);
     expect(asJson(everythingOf(again.objects))).toEqual(asJson(objects));
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(existsSync(`${file}.part`)).toBe(false);
+    expect(readdirSync(dirname(file)).filter((name) => name.startsWith(`.${basename(file)}.`))).toEqual([]);
+  });
+
+  test('writes to no other file, whatever links a folder contains', async () => {
+    await using cluster = createCluster();
+    const [file, other] = [temporaryFile(), temporaryFile(new TextEncoder().encode('theirs'))];
+    symlinkSync(other, `${file}.part`);
+    symlinkSync(other, file);
+    await writeEtcdSnapshot(file, cluster);
+    expect(readFileSync(other, 'utf8')).toBe('theirs');
+    expect(lstatSync(file).isFile()).toBe(true);
   });
 
   test('keeps the version of a deletion', async () => {

@@ -9,7 +9,7 @@ import type { ApiObject, DraftObject } from '../../../meta/object.js';
 import type { User } from '../../../protocol/request.js';
 import { quote } from '../../../text/go/go-text.js';
 import { readCertificateRequest } from '../../../text/x509/certificate.js';
-import { firstPemBlock } from '../../../text/x509/pem.js';
+import { firstPemBlockIn } from '../../../text/x509/pem.js';
 import { deepEqual, own } from '../../../util/json.js';
 import type { AdmissionRequest, ClusterView } from '../../types.js';
 import { builtIn, forbiddenError, isResource } from '../requests.js';
@@ -170,7 +170,7 @@ function checkSigningRequest({ node, request, view }: NodeRequest): string | und
   const { signerName, request: encoded } = object['spec'] as CertificateSigningRequest['spec'];
   const signers = [dialect.key('kubelet-serving'), dialect.key('kube-apiserver-client-kubelet')];
   if (!signers.includes(signerName)) return undefined;
-  const block = firstPemBlock(atob(encoded));
+  const block = firstPemBlockIn(encoded);
   if (block?.type !== 'CERTIFICATE REQUEST') return 'unable to parse csr: PEM block type must be CERTIFICATE REQUEST';
   const parsed = readCertificateRequest(block.bytes);
   if (parsed === undefined) return 'unable to parse csr: asn1: structure error: not a certificate request';

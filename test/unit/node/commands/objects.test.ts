@@ -1,8 +1,9 @@
 /** `orchplane apply` and `orchplane get`, against a served cluster and against a saved one. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ConfigMap, Deployment, Namespace, Secret } from 'orchplane/kinds';
+import { ConfigMap, CoreEvent, Deployment, Namespace, Secret } from 'orchplane/kinds';
 import { describe, expect, test } from 'vitest';
+import { parse as parseYaml } from 'yaml';
 import { configMap, saved, served, temporaryFolder, WIDGETS } from './clusters.js';
 import { run } from './run.js';
 
@@ -243,5 +244,39 @@ describe('get', () => {
     expect((await command('get clusterroles.rbac.authorization.orch.io cluster-admin -o name')).out).toBe(
       'clusterrole.rbac.authorization.orch.io/cluster-admin\n',
     );
+  });
+});
+
+describe('control characters of objects', () => {
+  const TITLE = 'a\u001b]0;owned\u0007';
+  const HOSTILE = `${TITLE}b\u009b2Jc\rd\u007f\u0085e`;
+  const SHOWN = 'a\\u001b]0;owned\\u0007b\\u009b2Jc\\u000dd\\u007f\\u0085e';
+  const onTerminal = { isTerminal: { out: true, error: true } };
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the colours of a diff.
+  const rest = (text: string): string => text.replace(/\u001b\[\d+m|\n/g, '');
+
+  test.each(['get events', 'get events -o yaml', 'get events -o json', 'get events -w'])(
+    'do not reach a terminal with %s',
+    async (args) => {
+      const { command, cluster } = await served();
+      const about = { apiVersion: 'v1', kind: 'Pod', name: 'p', namespace: 'default' };
+      await cluster.api(CoreEvent).create({ metadata: { name: 'e' }, involvedObject: about, message: HOSTILE });
+      const stop = args.endsWith('-w') ? { stop: Promise.resolve() } : {};
+      const { out } = await command(args, { ...onTerminal, ...stop });
+      expect(rest(out)).not.toMatch(/\p{Cc}/u);
+      if (args.endsWith('json')) expect(JSON.parse(out).items[0].message).toBe(HOSTILE);
+      else if (args.endsWith('yaml')) expect(parseYaml(out).items[0].message).toBe(HOSTILE);
+      else expect(out).toContain(SHOWN);
+    },
+  );
+
+  test('do not reach a terminal in diffs and errors', async () => {
+    const { command } = await served();
+    const { out } = await command('diff -f -', { ...onTerminal, stdin: configMap('a', { x: TITLE }) });
+    expect(out).toContain('\u001b[32m');
+    expect(rest(out)).not.toMatch(/\p{Cc}/u);
+    const { err } = await command('apply -f -', { ...onTerminal, stdin: configMap('a', { [TITLE]: '' }) });
+    expect(err).toContain('\\u001b]0;owned');
+    expect(rest(err)).not.toMatch(/\p{Cc}/u);
   });
 });

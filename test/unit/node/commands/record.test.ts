@@ -286,6 +286,30 @@ describe('replay', () => {
     expect(different.length).toBeGreaterThan(0);
   });
 
+  test('sends no request to another host, whatever recorded names stand for', async () => {
+    const exchange = (id: number, method: string, path: string, requestBody: object, metadata: object) => ({
+      ...{ id, time: '', method, path, requestHeaders: { 'content-type': 'application/json' }, status: 201 },
+      ...{ requestBody: JSON.stringify(requestBody), responseHeaders: {}, responseBody: JSON.stringify({ metadata }) },
+    });
+    const [generateName, name] = ['.example.com#', '/api/v1/bbbbb'];
+    const lines = [
+      { kind: 'Recording', apiVersion: 'orchplane/v1' },
+      exchange(
+        1,
+        'POST',
+        '/apis/rbac.authorization.k8s.io/v1/clusterroles',
+        { metadata: { generateName } },
+        { generateName, name },
+      ),
+      exchange(2, 'POST', `${name}/pods`, {}, {}),
+    ];
+    const file = join(folder, 'r.jsonl');
+    writeFileSync(file, lines.map((line) => JSON.stringify(line)).join('\n'));
+    const { code, err } = await run(['replay', file, '--kubeconfig', await served(newCluster())]);
+    expect(err).toMatch(/^orchplane: the recording has a request to \.example\.com#\w{5}\/pods\n$/);
+    expect(code).toBe(2);
+  });
+
   test('starts from the state of an import', async () => {
     const cluster = newCluster();
     await cluster.api(Pod).create({ metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } });

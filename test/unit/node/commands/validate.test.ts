@@ -1,5 +1,5 @@
 /** `orchplane validate`. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -318,4 +318,22 @@ webhooks:
   ])('rejects %j with one sentence', async (args, message) => {
     expect(await run(args)).toEqual({ code: 2, out: '', err: `orchplane: ${message}\n` });
   });
+});
+
+test('does not read devices and folders that a link in a folder leads to', async () => {
+  files({ 'a.yaml': DEPLOYMENT });
+  symlinkSync('/dev/zero', join(folder, 'zero.yaml'));
+  symlinkSync('.', join(folder, 'loop.yaml'));
+  const { code, found } = await findings();
+  expect(code).toBe(0);
+  expect(places(found)).toEqual(['loop.yaml:1 skipped', 'zero.yaml:1 skipped']);
+});
+
+test('prints each finding in one line, so that no line is a command of GitHub', async () => {
+  files({ 'a.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: "a\\n::add-mask::b\\r::warning::c" }\n' });
+  for (const output of ['text', 'github']) {
+    const { out } = await run(['validate', '-f', folder, '-o', output]);
+    expect(out).toContain('add-mask');
+    expect(out.split(/[\r\n]+/).filter((line) => /^\s*::(?!error )/.test(line))).toEqual([]);
+  }
 });

@@ -9,7 +9,7 @@ import type { ApiObject } from '../../../../meta/object.js';
 import { wasSentEmpty } from '../../../../schema/empty-values.js';
 import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { readCertificate, readCertificateRequest } from '../../../../text/x509/certificate.js';
-import { firstPemBlock, pemBlocks } from '../../../../text/x509/pem.js';
+import { firstPemBlockIn, pemBlocks } from '../../../../text/x509/pem.js';
 import { append } from '../../../../util/arrays.js';
 import type {
   CertificateSigningRequestCondition,
@@ -129,7 +129,7 @@ function specProblems(spec: CertificateSigningRequestSpec, { dialect }: HookCont
 }
 
 function encodedRequestProblem(encoded: string): string | undefined {
-  const block = firstPemBlock(atob(encoded));
+  const block = firstPemBlockIn(encoded);
   if (block?.type !== 'CERTIFICATE REQUEST') return 'PEM block type must be CERTIFICATE REQUEST';
   if (readCertificateRequest(block.bytes) !== undefined) return undefined;
   return derProblem(block.bytes);
