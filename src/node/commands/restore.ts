@@ -11,7 +11,14 @@ import type { ClusterState } from '../../storage/state.js';
 import { messageOf } from '../../util/message-of.js';
 import { fileJournal } from '../journal/file-journal.js';
 import { readSkippable, SNAPSHOT_FLAGS } from '../snapshot-flags.js';
-import { type CommandOptions, type CommandValues, defineCommand, UsageError } from './command.js';
+import {
+  type CommandOptions,
+  type CommandValues,
+  defineCommand,
+  refuseBeside,
+  refuseWithout,
+  UsageError,
+} from './command.js';
 import { KUBECONFIG_OPTIONS, openCluster } from './open-cluster.js';
 import { progressBar } from './progress.js';
 import { restoreInto } from './restore-into.js';
@@ -54,10 +61,12 @@ export const command = defineCommand({
 /** Returns the file. Throws UsageError. */
 function checkValues(values: RestoreValues, [file = '', ...others]: readonly string[]): string {
   if (file === '' || others.length > 0) throw new UsageError('restore takes one file');
-  if (values.data === undefined) return file;
+  if (values.data === undefined) {
+    refuseWithout('--data', values, ['runtime-config']);
+    return file;
+  }
   if (values.data === '') throw new UsageError('--data takes a folder');
-  const other = (['kubeconfig', 'context', 'token', 'overwrite'] as const).find((name) => values[name] !== undefined);
-  if (other !== undefined) throw new UsageError(`--data and --${other} contradict each other`);
+  refuseBeside('--data', values, ['kubeconfig', 'context', 'token', 'overwrite']);
   return file;
 }
 
