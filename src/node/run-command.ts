@@ -56,18 +56,23 @@ async function loadCommand(name: string | undefined): Promise<CommandDefinition>
   return (await entry.load()).command;
 }
 
+/** The exit code that shells report for a program that SIGPIPE has ended. */
+const UNREAD_CODE = 141;
+
 /** Runs the command of this process; its exit code is that of the command. */
 export async function main(
   version: string,
   args: readonly string[] = process.argv.slice(2),
   { hasBanner = true }: Partial<Pick<CommandEnvironment, 'hasBanner'>> = {},
 ): Promise<void> {
-  // The reader of standard output may exit (`… | head`); the cluster keeps running.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
+  const failed = outputFailure();
   let stopped: Promise<void> | undefined;
-  process.exitCode = await runCommand(args, {
+  let isServer = false;
+  const untilStopped = (): Promise<void> => {
+    stopped ??= untilSignal();
+    return stopped;
+  };
+  const code = await runCommand(args, {
     version,
     stdin: process.stdin,
     writeOut: (text) => process.stdout.write(text),
@@ -75,10 +80,37 @@ export async function main(
     isTerminal: { out: process.stdout.isTTY === true, error: process.stderr.isTTY === true },
     variables: process.env,
     untilStopped: () => {
-      stopped ??= untilSignal();
-      return stopped;
+      isServer = true;
+      return untilStopped();
+    },
+    untilUnread: async () => {
+      await Promise.race([untilStopped(), failed]);
     },
     hasBanner,
+  });
+  process.exitCode = code;
+  if (isServer) return;
+  // The last write may fail in a later turn.
+  void failed.then((failure) => {
+    process.exitCode = failure;
+  });
+}
+
+/**
+ * Resolves with an exit code when standard output cannot be written: its reader has exited (`… | head`), or the disk is full,
+ * which is printed. Servers continue: they have other clients.
+ */
+function outputFailure(): Promise<number> {
+  // An error of standard error cannot be printed.
+  process.stderr.on('error', () => undefined);
+  return new Promise((resolve) => {
+    let isReported = false;
+    process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+      if (code === 'EPIPE') return resolve(UNREAD_CODE);
+      if (!isReported) process.stderr.write(`orchplane: standard output cannot be written: ${onOneLine(message)}\n`);
+      isReported = true;
+      resolve(2);
+    });
   });
 }
 

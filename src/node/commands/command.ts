@@ -57,6 +57,8 @@ export interface CommandEnvironment {
   readonly variables: Readonly<Record<string, string | undefined>>;
   /** Resolves when the command is to stop. From the first call on, the first signal does not end the process. */
   readonly untilStopped: () => Promise<void>;
+  /** The same for a command that only prints: it also resolves when the reader of standard output has exited. */
+  readonly untilUnread: () => Promise<void>;
   /** False: a program has started it, which needs neither a banner nor the kubeconfig that the banner names. */
   readonly hasBanner: boolean;
 }
@@ -71,6 +73,26 @@ export interface CommandDefinition {
   readonly words?: readonly string[];
   /** Returns the exit code. Throws UsageError (or another Error) for one line on standard error and exit code 2. */
   run(input: CommandInput, environment: CommandEnvironment): Promise<number>;
+}
+
+/** Throws UsageError if one of `names` is given although `option` is. */
+export function refuseBeside<Name extends string>(
+  option: string,
+  values: Readonly<Partial<Record<Name, unknown>>>,
+  names: readonly Name[],
+): void {
+  const other = names.find((name) => values[name] !== undefined);
+  if (other !== undefined) throw new UsageError(`${option} and --${other} contradict each other`);
+}
+
+/** Throws UsageError if one of `names` is given, which have an effect only with another option. */
+export function refuseWithout<Name extends string>(
+  option: string,
+  values: Readonly<Partial<Record<Name, unknown>>>,
+  names: readonly Name[],
+): void {
+  const other = names.find((name) => values[name] !== undefined);
+  if (other !== undefined) throw new UsageError(`--${other} needs ${option}`);
 }
 
 /** A definition whose `values` have the types of its options. */
