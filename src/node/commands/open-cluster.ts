@@ -109,11 +109,14 @@ function openBackend(file: string, options: { context: string | undefined; token
   try {
     return kubeconfigBackend(file, options);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
-      throw new UsageError(`--kubeconfig ${file}: no such file`);
+    if (error instanceof Error && 'code' in error) {
+      throw new UsageError(`--kubeconfig ${file}: ${error.code === 'ENOENT' ? 'no such file' : error.message}`);
     }
-    // The command line has the option by another name.
-    throw new UsageError(messageOf(error).replace('the option token says who asks instead', 'use --token'));
+    // The command line has other names for the options.
+    const message = messageOf(error)
+      .replace('the option token says who asks instead', 'use --token')
+      .replace('the option context says which', '--context names one');
+    throw new UsageError(message);
   }
 }
 
@@ -160,7 +163,7 @@ async function readDocument(connection: ClusterConnection, path: string, accept:
   const headers = { accept, ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }) };
   const address = addressIn(url, path);
   const response = await connection.fetch(new Request(address, { headers })).catch((error: unknown) => {
-    throw new Error(`${address} cannot be reached: ${messageOf(error)}`, { cause: error });
+    throw unreachable(address, error);
   });
   const text = await response.text();
   if (response.ok) return parseAnswer(address, text);
@@ -171,6 +174,11 @@ async function readDocument(connection: ClusterConnection, path: string, accept:
   );
   const why = isRecord(status) && typeof status['message'] === 'string' ? `: ${status['message']}` : '';
   throw new Error(`${address} answers with status ${response.status}${why}`);
+}
+
+/** A server does not answer. */
+export function unreachable(address: string, cause: unknown): Error {
+  return new Error(`${address} cannot be reached: ${messageOf(cause)}`, { cause });
 }
 
 function parseAnswer(address: string, text: string): unknown {

@@ -63,7 +63,10 @@ export async function startListener(
   });
   server.listen(port, host);
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'EADDRINUSE' ? new UsageError(`port ${port} is in use; --port 0 takes a free one`) : error;
+    const isTaken = error.code === 'EADDRINUSE';
+    throw new UsageError(
+      isTaken ? `port ${port} is in use; --port 0 takes a free one` : `--host ${host}: ${error.message}`,
+    );
   });
   const shownHost = host.includes(':') ? `[${host}]` : host;
   const url = `https://${shownHost}:${(server.address() as AddressInfo).port}`;

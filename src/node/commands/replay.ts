@@ -22,7 +22,13 @@ import {
   refuseWithout,
   UsageError,
 } from './command.js';
-import { addressIn, type ClusterConnection, KUBECONFIG_OPTIONS, kubeconfigConnection } from './open-cluster.js';
+import {
+  addressIn,
+  type ClusterConnection,
+  KUBECONFIG_OPTIONS,
+  kubeconfigConnection,
+  unreachable,
+} from './open-cluster.js';
 import { OUTPUT_OPTION, valueText } from './output.js';
 import { progressBar } from './progress.js';
 import { LISTENER_OPTIONS } from './proxy-listener.js';
@@ -80,7 +86,7 @@ function checkValues(values: ReplayValues, [file = '', ...others]: readonly stri
 
 async function readRecording(file: string): Promise<readonly RecordedExchange[]> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(error.code === 'ENOENT' ? `${file}: no such file` : error.message);
+    throw new UsageError(`${file}: ${error.code === 'ENOENT' ? 'no such file' : error.message}`);
   });
   try {
     return parseRecording(text);
@@ -169,7 +175,10 @@ async function send(
   if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
   const body = typeof requestBody === 'string' ? comparison.translate(requestBody) : bytesOf(requestBody);
   const url = addressIn(connection.url, comparison.translate(path));
-  return connection.fetch(new Request(url, { method, headers, ...(body === undefined ? {} : { body }) }));
+  const request = new Request(url, { method, headers, ...(body === undefined ? {} : { body }) });
+  return connection.fetch(request).catch((cause: unknown) => {
+    throw unreachable(url, cause);
+  });
 }
 
 function bytesOf(body: RecordedBody | undefined): Uint8Array<ArrayBuffer> | undefined {

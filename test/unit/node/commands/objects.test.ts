@@ -129,6 +129,8 @@ describe('apply', () => {
     ['get', 'get takes a resource, such as pods or configmaps/web'],
     ['get pods', 'no cluster is named; use --kubeconfig FILE, set KUBECONFIG, or use --data DIR'],
     ['get pods --kubeconfig nowhere', '--kubeconfig nowhere: no such file'],
+    ['get pods --kubeconfig src', '--kubeconfig src: EISDIR'],
+    ['get pods --data=', '--data takes a folder'],
     ['get pods --data nowhere', '--data nowhere is not the folder of a cluster'],
     ['get pods --data d --kubeconfig k', '--data and --kubeconfig contradict each other'],
     ['get pods -n a -A', '--namespace and --all-namespaces contradict each other'],

@@ -322,6 +322,13 @@ describe('record', () => {
     expect(await run(['serve', '--host', ''])).toEqual({ code: 2, out: '', err });
   });
 
+  test('names a host that it cannot listen on', async () => {
+    const args = ['-o', join(folder, 'f'), '--host', '203.0.113.1', '--kubeconfig', await served(newCluster())];
+    expect((await run(['record', ...args])).err).toMatch(
+      /^orchplane: --host 203\.0\.113\.1: [^\n]*EADDRNOTAVAIL[^\n]*\n$/,
+    );
+  });
+
   test('does not touch an existing recording when an option is wrong', async () => {
     const file = join(folder, 'old.jsonl');
     writeFileSync(file, 'old');
@@ -344,6 +351,7 @@ describe('record', () => {
     ['replay', 'replay takes one file'],
     ['replay a b', 'replay takes one file'],
     ['replay nowhere', 'nowhere: no such file'],
+    ['replay src', 'src: EISDIR'],
     ['replay package.json', 'package.json is not a recording of "orchplane record"'],
     ['replay a --port 1', '--port needs --serve'],
     ['replay a --serve --from b', '--serve and --from contradict each other'],
@@ -385,6 +393,19 @@ describe('replay', () => {
     expect(out).toMatch(/^ {2}status code: recorded 403, answered 404$/m);
     const { different } = JSON.parse((await run(['replay', file, '-o', 'json'])).out);
     expect(different.length).toBeGreaterThan(0);
+  });
+
+  test('names a server that does not answer', async () => {
+    const file = join(folder, 'r.jsonl');
+    await recorded(file, newCluster(), (kubeconfig) =>
+      clientOf(kubeconfig)
+        .api(Pod)
+        .list()
+        .then(() => undefined),
+    );
+    const { code, err } = await run(['replay', file, '--kubeconfig', kubeconfigFor('http://127.0.0.1:1')]);
+    expect(code).toBe(2);
+    expect(err).toMatch(/^orchplane: http:\/\/127\.0\.0\.1:1\/api\/v1\/[^\n]+ cannot be reached: [^\n]+\n$/);
   });
 
   test('starts from the state of an import', async () => {
