@@ -4,8 +4,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
-import { type FileHandle, lstat, open, rename, rm, stat } from 'node:fs/promises';
+import { lstat, open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { messageOf } from '../util/message-of.js';
 
 /** The mode of a file that only its owner can read. */
 export const PRIVATE = 0o600;
@@ -33,32 +34,33 @@ function unlessMissing(status: Promise<Stats>): Promise<Stats | undefined> {
   });
 }
 
+/** Adds a part to a file. */
+export type Append = (part: string | Uint8Array) => Promise<void>;
+
 /** Creates or replaces a file; `mode` absent: that of other new files. Nothing remains if `write` rejects. */
 export async function replaceFile(
   file: string,
   mode: number | undefined,
-  write: (draft: FileHandle) => Promise<void>,
+  write: (append: Append) => Promise<void>,
 ): Promise<void> {
   await requireReplaceable(file);
+  const fail = (error: unknown): never => {
+    throw new Error(`${file} cannot be written: ${messageOf(error)}`, { cause: error });
+  };
   // The name is new, so it is no link, and no other process writes it.
   const draft = join(dirname(file), `.${basename(file)}.${randomUUID()}`);
   try {
-    await writeDraft(draft, mode, write);
+    {
+      // Closed before it is renamed, as Windows requires.
+      await using handle = await open(draft, 'wx', mode).catch(fail);
+      // The umask reduces the mode above.
+      if (mode !== undefined) await handle.chmod(mode);
+      await write((part) => handle.writeFile(part).catch(fail));
+      await handle.sync().catch(fail);
+    }
     await rename(draft, file);
   } catch (error) {
     await rm(draft, { force: true });
     throw error;
   }
-}
-
-async function writeDraft(
-  draft: string,
-  mode: number | undefined,
-  write: (draft: FileHandle) => Promise<void>,
-): Promise<void> {
-  await using handle = await open(draft, 'wx', mode);
-  // The umask reduces the mode above.
-  if (mode !== undefined) await handle.chmod(mode);
-  await write(handle);
-  await handle.sync();
 }

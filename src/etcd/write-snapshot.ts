@@ -95,12 +95,12 @@ export async function writeContent(
 }
 
 async function writeWithHash(file: string, parts: readonly Uint8Array[]): Promise<void> {
-  await replaceFile(file, PRIVATE, async (draft) => {
+  await replaceFile(file, PRIVATE, async (append) => {
     const hash = createHash('sha256');
     for (const part of parts) {
       hash.update(part);
-      await draft.writeFile(part);
+      await append(part);
     }
-    await draft.writeFile(hash.digest());
+    await append(hash.digest());
   });
 }

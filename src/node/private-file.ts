@@ -16,6 +16,6 @@ export async function writePrivateFile(file: string, text: string): Promise<void
   const status = await regularFile(file);
   // On a full disk, a server that is started again needs no space for its files.
   if (status !== undefined && (status.mode & 0o777) === PRIVATE && (await readFile(file, 'utf8')) === text) return;
-  await replaceFile(file, PRIVATE, (draft) => draft.writeFile(text));
+  await replaceFile(file, PRIVATE, (append) => append(text));
   nodeFiles.syncFolder(dirname(file));
 }

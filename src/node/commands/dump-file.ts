@@ -18,7 +18,7 @@ export async function writeDumpFile(
   produce: (add: (object: ApiObject) => Promise<void>) => Promise<string>,
 ): Promise<void> {
   const format = path.endsWith('.json') ? JSON_FORMAT : YAML_FORMAT;
-  await replaceFile(path, PRIVATE, async (draft) => {
+  await replaceFile(path, PRIVATE, async (append) => {
     let buffered: string = format.start;
     let isFirst = true;
     const resourceVersion = await produce(async (object) => {
@@ -27,9 +27,9 @@ export async function writeDumpFile(
       if (buffered.length < CHUNK) return;
       const text = buffered;
       buffered = '';
-      await draft.writeFile(text);
+      await append(text);
     });
-    await draft.writeFile(buffered + format.end(resourceVersion, isFirst));
+    await append(buffered + format.end(resourceVersion, isFirst));
   });
 }
 

@@ -150,7 +150,7 @@ async function replaceModule(file: string, module: string): Promise<boolean> {
   if (existing !== undefined && existing !== '' && !existing.startsWith(GENERATED)) {
     throw new UsageError(`-o ${file} exists and was not generated; remove it first`);
   }
-  await replaceFile(file, undefined, (draft) => draft.writeFile(module));
+  await replaceFile(file, undefined, (append) => append(module));
   return true;
 }
 

@@ -67,7 +67,7 @@ export const command = defineCommand({
 
 function checkValues({ output, to, overwrite, namespaces }: ImportValues, [rest]: readonly string[]): void {
   if (rest !== undefined) throw new UsageError(`unexpected "${rest}"; the file is given with --output`);
-  if ((output === undefined) === (to === undefined) || output === '') {
+  if ((output === undefined) === (to === undefined) || output === '' || to === '') {
     throw new UsageError('import takes either --output, a file to write, or --to, the kubeconfig of another cluster');
   }
   if (overwrite === true && to === undefined) throw new UsageError('--overwrite needs --to');

@@ -63,6 +63,9 @@ function checkValues(values: RestoreValues, [file = '', ...others]: readonly str
   if (file === '' || others.length > 0) throw new UsageError('restore takes one file');
   if (values.data === undefined) {
     refuseWithout('--data', values, ['runtime-config']);
+    if (skippedBy(values).includes('unserved')) {
+      throw new UsageError('--snapshot-skip unserved needs --data; a running cluster reports what it does not serve');
+    }
     return file;
   }
   if (values.data === '') throw new UsageError('--data takes a folder');
@@ -78,11 +81,13 @@ async function checkFolder(data: string): Promise<void> {
   if (content.length > 0) throw new UsageError(`--data ${data} is not empty; a cluster is restored to a new folder`);
 }
 
+function skippedBy(values: RestoreValues): readonly Skippable[] {
+  return (values['snapshot-skip'] ?? []).flatMap((list) => list.split(',')).map(readSkippable);
+}
+
 /** Reads an etcd snapshot or a file of objects. Rejects with UsageError. */
 export async function readState(file: string, values: RestoreValues): Promise<ClusterState> {
-  const skip: readonly Skippable[] = (values['snapshot-skip'] ?? [])
-    .flatMap((list) => list.split(','))
-    .map(readSkippable);
+  const skip = skippedBy(values);
   if (await isSnapshot(file)) {
     return openEtcdSnapshot(file, {
       skip,
@@ -91,6 +96,7 @@ export async function readState(file: string, values: RestoreValues): Promise<Cl
       dialect: values.dialect,
     });
   }
+  refuseWithout(`an etcd snapshot, and ${file} is none`, values, ['etcd-prefix', 'skip-hash-check']);
   const state = readDump(file, await readFile(file, 'utf8'));
   if (state.objects.length === 0) throw new UsageError(`${file} contains no objects`);
   return { ...state, skipsUnserved: skip.includes('unserved') };

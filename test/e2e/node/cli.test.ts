@@ -160,6 +160,14 @@ describe('the orchplane command', () => {
       });
     });
 
+    test('is one sentence and exit code 2 when a part was written', async () => {
+      const { code, err } = await shell(`ulimit -f 1; orchplane completion bash > ${join(folder, 'part')}`);
+      expect({ code, err }).toEqual({
+        code: 2,
+        err: 'orchplane: standard output cannot be written: EFBIG: file too large, write\n',
+      });
+    });
+
     test('ends a command quietly when its reader exits', async () => {
       expect(await shell('(sleep 0.5; orchplane completion bash) | true')).toEqual({ code: 141, out: '', err: '' });
     });

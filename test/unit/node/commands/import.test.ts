@@ -325,6 +325,13 @@ describe('import', () => {
     ['restore package.json --data src', '--data src is not empty; a cluster is restored to a new folder'],
     ['restore f --data d --kubeconfig k', '--data and --kubeconfig contradict each other'],
     ['restore f --runtime-config api/all=true', '--runtime-config needs --data'],
+    ['restore f --snapshot-skip unserved', '--snapshot-skip unserved needs --data'],
+    ['restore f --snapshot-skip all', '--snapshot-skip takes unserved and encrypted, got "all"'],
+    [
+      'restore package.json --data d --etcd-prefix /x',
+      '--etcd-prefix needs an etcd snapshot, and package.json is none',
+    ],
+    ['import --to= --kubeconfig k', 'import takes either --output'],
   ])('rejects "%s" with one line and exit code 2', async (line, problem) => {
     const { code, out, err } = await run(line);
     expect({ code, out }).toEqual({ code: 2, out: '' });

@@ -8,6 +8,7 @@ import { ConfigMap, Endpoints, SelfSubjectAccessReview, ServiceAccount } from 'o
 import { fileJournal, serve } from 'orchplane/node';
 import { fakeClock } from 'orchplane/testing';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { replaceFile } from '../../../../src/etcd/replaceable-file.js';
 import { startFromSnapshot } from '../../../../src/node/serve-snapshot.js';
 import { run } from './run.js';
 
@@ -149,6 +150,16 @@ test('a snapshot is written neither through a symbolic link nor in the place of 
   await expect(writeEtcdSnapshot('/dev/null', cluster)).rejects.toThrow('/dev/null is no regular file');
   expect(readdirSync(folder).sort()).toEqual(['folder.db', 'link.db', 'target']);
   expect(readFileSync(target, 'utf8')).toBe('kept');
+});
+
+test('nothing remains of a file whose writing fails', async () => {
+  const file = join(folder, 'x.db');
+  const failing = replaceFile(file, 0o600, async (append) => {
+    await append('a part');
+    throw new Error('no more');
+  });
+  await expect(failing).rejects.toThrow('no more');
+  expect(readdirSync(folder)).toEqual([]);
 });
 
 test('snapshot reads a data folder', async () => {
