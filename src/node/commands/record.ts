@@ -236,6 +236,7 @@ class Recorder {
 /** Resolves when a stream takes more, or is closed. */
 function drained(stream: Writable): Promise<void> {
   return new Promise((resolve) => {
+    if (stream.destroyed) return resolve();
     const done = (): void => {
       stream.off('drain', done).off('close', done);
       resolve();
