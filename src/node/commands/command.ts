@@ -107,3 +107,16 @@ export function defineCommand<const Options extends CommandOptions>(
 ): CommandDefinition {
   return definition;
 }
+
+/** The value of `--port`. Throws UsageError. */
+export function readPort(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new UsageError(`--port takes a number from 0 to 65535, got "${text}"`);
+}
+
+/** The value of `--host`. Throws UsageError for an empty one, for which Node listens on all addresses. */
+export function readHost(text: string | undefined): string | undefined {
+  if (text === '') throw new UsageError('--host takes an address, such as 127.0.0.1');
+  return text;
+}

@@ -51,16 +51,3 @@ function checkChoices(option: string, choices: readonly string[] | undefined, va
 function listed(names: readonly string[]): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
 }
-
-/** The value of `--port`. Throws UsageError. */
-export function readPort(text: string): number {
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new UsageError(`--port takes a number from 0 to 65535, got "${text}"`);
-}
-
-/** The value of `--host`. Throws UsageError for an empty one, for which Node listens on all addresses. */
-export function readHost(text: string | undefined): string | undefined {
-  if (text === '') throw new UsageError('--host takes an address, such as 127.0.0.1');
-  return text;
-}

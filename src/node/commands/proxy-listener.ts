@@ -12,8 +12,7 @@ import { join, resolve } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { kubeconfigText, writeKubeconfig } from '../kubeconfig.js';
 import { certificateForHost } from '../serve.js';
-import { type CommandOptions, type CommandValues, UsageError } from './command.js';
-import { readHost, readPort } from './parse.js';
+import { type CommandOptions, type CommandValues, readHost, readPort, UsageError } from './command.js';
 
 export const LISTENER_OPTIONS = {
   port: { type: 'string', value: 'N', help: 'the port; default: any free port' },

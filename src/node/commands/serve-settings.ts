@@ -8,8 +8,7 @@ import { ETCD_FLAGS, type EtcdSettings, readEtcdSettings } from '../etcd-flags.j
 import { heapSizeLimit } from '../heap-guard.js';
 import { CONTROLLER_FLAGS, readServerFlags, SERVER_FLAGS, type ServerFlags } from '../server-flags.js';
 import { type OpenedSnapshot, readOpenedSnapshot, SNAPSHOT_FLAGS } from '../snapshot-flags.js';
-import { type CommandInput, type CommandOptions, UsageError } from './command.js';
-import { readHost, readPort } from './parse.js';
+import { type CommandInput, type CommandOptions, readHost, readPort, UsageError } from './command.js';
 
 /** The settings of `orchplane serve`. */
 export interface ServeSettings {
