@@ -271,7 +271,7 @@ function printRole({ apiVersion, kind, metadata, rules }: RoleManifest): string 
 }
 
 /** Quotes a string unless it is unambiguous in YAML. */
-export function yamlScalar(text: string): string {
+function yamlScalar(text: string): string {
   return /^[a-z][a-z0-9./-]*$/.test(text) && !/^(?:y|n|yes|no|on|off|true|false|null)$/.test(text)
     ? text
     : JSON.stringify(text);

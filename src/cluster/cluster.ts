@@ -291,6 +291,7 @@ function buildCluster(parts: ClusterParts): BuiltCluster {
       reconcilers.reconcile();
     },
     use(middleware: Middleware) {
+      if (typeof middleware !== 'function') throw new TypeError('orchplane: use takes a function');
       return undo(middlewares.add(middleware));
     },
     onAccess(listener: AccessListener, { allows }: AccessListenerOptions = {}) {

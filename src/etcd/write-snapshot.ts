@@ -1,9 +1,7 @@
 /**
  * Writes the objects of a cluster to a file that `etcdutl snapshot restore` accepts, for a real kube-apiserver.
  */
-import { createHash, randomUUID } from 'node:crypto';
-import { open, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { createHash } from 'node:crypto';
 import type { Cluster } from '../cluster/contract.js';
 import { allNodePortsOf } from '../kinds/core/v1/service/node-ports.js';
 import type { Dialect } from '../meta/dialect.js';
@@ -16,6 +14,7 @@ import { builtInKindsIn } from './built-in-kinds.js';
 import { DEFAULT_PREFIX, etcdLayout } from './layout.js';
 import { type KeyValue, keySpaceBuckets, type Lease } from './mvcc.js';
 import { encodeNodePorts, NODE_PORTS_PATH } from './node-port-range.js';
+import { PRIVATE, replaceFile } from './replaceable-file.js';
 import { encodeCustomValue, encodeStored } from './values.js';
 
 export interface WriteSnapshotOptions {
@@ -35,7 +34,8 @@ export type SnapshotSource = Pick<Cluster, 'resourceVersion' | 'storageReader' |
 
 /**
  * Writes all objects of a cluster as an etcd snapshot and returns their number. Only the current state is written: etcd
- * considers all earlier revisions compacted. The file contains secrets and is readable by its owner only.
+ * considers all earlier revisions compacted. The file contains secrets and is readable by its owner only. Rejects for a
+ * symbolic link or a device.
  *
  * @example
  * await writeEtcdSnapshot('cluster.db', cluster);
@@ -94,21 +94,13 @@ export async function writeContent(
   return count;
 }
 
-/** Under another name until it is complete. The name is new, so it is no link to another file. */
 async function writeWithHash(file: string, parts: readonly Uint8Array[]): Promise<void> {
-  const draft = join(dirname(file), `.${basename(file)}.${randomUUID()}`);
-  const hash = createHash('sha256');
-  try {
-    await using handle = await open(draft, 'wx', 0o600);
+  await replaceFile(file, PRIVATE, async (append) => {
+    const hash = createHash('sha256');
     for (const part of parts) {
       hash.update(part);
-      await handle.write(part);
+      await append(part);
     }
-    await handle.write(hash.digest());
-    await handle.sync();
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
-  }
-  await rename(draft, file);
+    await append(hash.digest());
+  });
 }

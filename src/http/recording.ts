@@ -23,6 +23,8 @@ export interface RecordedExchange {
   readonly stream?: readonly (readonly [ms: number, text: string])[];
   /** The client or the end of the recording ended the exchange, not the server. */
   readonly isCut?: true;
+  /** More of the stream follows, on a later line with the same id. */
+  readonly isContinued?: true;
   /** An upgraded connection, such as exec. Its content is not recorded. */
   readonly isUpgrade?: true;
 }
@@ -60,7 +62,20 @@ export function parseRecording(text: string): readonly RecordedExchange[] {
     if (!isExchange(value)) throw new RecordingError(`has a line that is not an exchange: line ${index + 2}`);
     return [value];
   });
-  return exchanges.sort((left, right) => left.id - right.id);
+  return joined(exchanges).sort((left, right) => left.id - right.id);
+}
+
+/** A long stream has several lines. Without the last one it is cut. */
+function joined(lines: readonly RecordedExchange[]): RecordedExchange[] {
+  const begun = new Map<number, RecordedExchange>();
+  const complete = lines.flatMap(({ isContinued, ...line }) => {
+    const before = begun.get(line.id)?.stream;
+    const exchange = before === undefined ? line : { ...line, stream: [...before, ...(line.stream ?? [])] };
+    if (isContinued === true) begun.set(line.id, exchange);
+    else begun.delete(line.id);
+    return isContinued === true ? [] : [exchange];
+  });
+  return [...complete, ...Array.from(begun.values(), (exchange) => ({ ...exchange, isCut: true }) as const)];
 }
 
 function parseLine(line: string): unknown {

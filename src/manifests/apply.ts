@@ -13,9 +13,9 @@ import type { ApiRequest } from '../protocol/request.js';
 import type { ObjectResponse } from '../protocol/response.js';
 import type { Transport } from '../protocol/transport.js';
 import { untilAborted } from '../util/abort.js';
-import { invariant } from '../util/invariant.js';
 import { deepEqual, isRecord } from '../util/json.js';
 import { type Manifest, ManifestError, placeText } from './read.js';
+import { sendForResponse } from './send.js';
 import { whyNotServed } from './unknown-kind.js';
 
 /** The part of a cluster that applying needs. */
@@ -300,9 +300,7 @@ class ManifestApplier {
       ...(as === undefined ? {} : { user: as }),
       ...(signal === undefined ? {} : { signal }),
     };
-    const response = await untilAborted(Promise.resolve(this.#target.send(whole)), signal);
-    invariant(response.type === 'object', 'a watch answered a request that was none');
-    return response;
+    return untilAborted(sendForResponse(this.#target, whole), signal);
   }
 
   #find({ apiVersion, kind }: Manifest): ManifestKind | undefined {

@@ -6,9 +6,9 @@ import { StatusError } from '../meta/errors.js';
 import { qualifiedResource } from '../meta/gvk.js';
 import type { ApiList, ApiObject } from '../meta/object.js';
 import type { Transport } from '../protocol/transport.js';
-import { invariant } from '../util/invariant.js';
 import type { ManifestKind } from './apply.js';
 import { redactSecret } from './redact.js';
+import { sendForObject } from './send.js';
 
 /** A resource that can be listed. */
 export type ListedResource = Pick<ManifestKind, 'gvr' | 'gvk' | 'namespaced' | 'verbs'> & {
@@ -74,8 +74,12 @@ export async function* readObjects(
   }
 }
 
+type ServersObject = Pick<ApiObject, 'kind'> & {
+  readonly metadata: { readonly name?: unknown; readonly namespace?: unknown };
+};
+
 /** What every server writes about itself: its address, and the range of cluster IPs. */
-function isServersOwn({ kind, metadata: { name, namespace } }: ApiObject): boolean {
+export function isServersOwn({ kind, metadata: { name, namespace } }: ServersObject): boolean {
   if (name !== DEFAULT_SERVICE) return false;
   if (kind === 'ServiceCIDR') return namespace === undefined;
   return namespace === 'default' && ['Service', 'Endpoints', 'EndpointSlice'].includes(kind);
@@ -137,9 +141,7 @@ async function* pagesOf(
 /** A page whose token has expired is replaced by the rest at a newer version, which the error offers. */
 async function listPage(transport: Transport, request: Parameters<Transport['send']>[0]): Promise<ApiList> {
   try {
-    const response = await transport.send(request);
-    invariant(response.type === 'object', 'a list was answered with a watch');
-    return response.object as ApiList;
+    return await sendForObject<ApiList>(transport, request);
   } catch (error) {
     const token = StatusError.is(error, 'Expired') ? error.status.metadata.continue : undefined;
     if (token === undefined || token === '' || token === request.options.continue) throw error;

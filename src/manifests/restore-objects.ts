@@ -8,10 +8,11 @@ import { qualifiedKind } from '../meta/gvk.js';
 import type { ApiObject } from '../meta/object.js';
 import { valueBody } from '../protocol/body.js';
 import type { ApiRequest } from '../protocol/request.js';
-import { invariant } from '../util/invariant.js';
+import type { ApiResponse } from '../protocol/response.js';
 import { isRecord } from '../util/json.js';
 import { applyManifests, applyRank, isCrd, type ManifestKind, type ManifestTarget } from './apply.js';
 import type { Manifest } from './read.js';
+import { sendForObject } from './send.js';
 
 export interface RestoreOptions {
   /** Replaces objects that exist. Default: they stay as they are. */
@@ -24,16 +25,23 @@ export interface RestoreReport {
   readonly replaced: number;
   /** Objects that existed and were left as they were. */
   readonly existing: number;
-  /** A message for each object that the server rejected. */
+  /** A message for each object that the server rejected, or that was not sent because the server failed. */
   readonly failures: readonly string[];
 }
 
-/** Creates objects: CustomResourceDefinitions first, namespaces before what is in them, owners before dependents. */
+/** Restoring ends after this many objects in a row for which the server has failed. */
+const MOST_FAILURES = 3;
+
+/**
+ * Creates objects: CustomResourceDefinitions first, namespaces before what is in them, owners before dependents. Requests
+ * for which the server fails are repeated a few times.
+ */
 export async function restoreObjects(
-  target: ManifestTarget,
+  server: ManifestTarget,
   all: readonly ApiObject[],
   options: RestoreOptions = {},
 ): Promise<RestoreReport> {
+  const target = retryingTarget(server);
   // Servers allocate the addresses of Services themselves.
   const objects = all.filter(({ apiVersion, kind }) => kind !== 'IPAddress' || !apiVersion.startsWith('networking.'));
   const manifests = objects.map(manifestOf);
@@ -51,16 +59,51 @@ export async function restoreObjects(
   }
   const others = inOrder(objects.filter((_, index) => !crds.includes(manifests[index] as Manifest)));
   const uids = new Map<string, string>();
+  let serverFailures = 0;
   for (const [index, object] of others.entries()) {
     options.onProgress?.(crds.length + index, objects.length);
+    if (serverFailures === MOST_FAILURES) {
+      failures.push(`${nameOf(object)}: not sent, because the server failed before`);
+      continue;
+    }
     try {
       count[await restoreObject(target, object, { uids, overwrite })]++;
+      serverFailures = 0;
     } catch (error) {
-      if (!StatusError.is(error) || error.code >= 500) throw error;
+      if (!StatusError.is(error)) throw error;
+      serverFailures = isServerFailure(error) ? serverFailures + 1 : 0;
       failures.push(`${nameOf(object)}: ${error.message}`);
     }
   }
   return { ...count, failures };
+}
+
+/** The pauses before further attempts, unless the server names another time. */
+const PAUSES_MS = [500, 1_000, 2_000];
+const LONGEST_PAUSE_MS = 60_000;
+
+/** Repeats requests for which the server fails. */
+function retryingTarget(target: ManifestTarget): ManifestTarget {
+  const { dialect, clock } = target;
+  const send = async (request: ApiRequest): Promise<ApiResponse> => {
+    for (const pauseMs of PAUSES_MS) {
+      try {
+        return await target.send(request);
+      } catch (error) {
+        if (!isServerFailure(error)) throw error;
+        const { retryAfterSeconds } = error.status.details ?? {};
+        const wait = retryAfterSeconds === undefined ? pauseMs : retryAfterSeconds * 1_000;
+        await new Promise<void>((resolve) => void clock.after(Math.min(wait, LONGEST_PAUSE_MS), resolve));
+      }
+    }
+    return target.send(request);
+  };
+  const refreshKinds = async (): Promise<void> => target.refreshKinds?.();
+  return { dialect, clock, kinds: () => target.kinds(), refreshKinds, send };
+}
+
+function isServerFailure(error: unknown): error is StatusError {
+  return StatusError.is(error) && error.code >= 500;
 }
 
 const CRD_OUTCOMES = { created: 'created', configured: 'replaced', unchanged: 'existing' } as const;
@@ -127,15 +170,15 @@ async function restoreObject(
   let outcome: 'created' | 'replaced' = 'created';
   let live: ApiObject;
   try {
-    live = await send(target, { verb: 'create', ...at, options, body: valueBody(body) });
+    live = await sendForObject(target, { verb: 'create', ...at, options, body: valueBody(body) });
   } catch (error) {
     if (!StatusError.is(error, 'AlreadyExists')) throw error;
-    live = await send(target, { verb: 'get', ...at, name: metadata.name, options: {} });
+    live = await sendForObject(target, { verb: 'get', ...at, name: metadata.name, options: {} });
     uids.set(metadata.uid, live.metadata.uid);
     if (!overwrite) return 'existing';
     const { resourceVersion } = live.metadata;
     const replacement = valueBody({ ...body, metadata: { ...body.metadata, resourceVersion } });
-    live = await send(target, { verb: 'update', ...at, name: metadata.name, options, body: replacement });
+    live = await sendForObject(target, { verb: 'update', ...at, name: metadata.name, options, body: replacement });
     outcome = 'replaced';
   }
   uids.set(metadata.uid, live.metadata.uid);
@@ -163,13 +206,7 @@ async function restoreStatus(
   if (!isRecord(status) || Object.keys(status).length === 0 || !subresources.includes('status')) return;
   const place = { ...at, name: metadata.name, subresource: 'status' };
   const options = { fieldManager: 'orchplane', fieldValidation: 'Ignore' };
-  await send(target, { verb: 'patch', patchType: 'merge', ...place, options, body: valueBody({ status }) });
-}
-
-async function send(target: ManifestTarget, request: ApiRequest): Promise<ApiObject> {
-  const response = await target.send(request);
-  invariant(response.type === 'object', 'the response to a request other than a watch is a watch');
-  return response.object as ApiObject;
+  await sendForObject(target, { verb: 'patch', patchType: 'merge', ...place, options, body: valueBody({ status }) });
 }
 
 /** Fields that a server sets. */

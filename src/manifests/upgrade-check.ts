@@ -9,6 +9,7 @@ import { isRecord } from '../util/json.js';
 import { lineOf } from './field-line.js';
 import { type Finding, type FindingObject, findingPlace } from './finding.js';
 import { type DocumentSource, isList, type ManifestDocument, typedItem } from './read.js';
+import { isServersOwn } from './read-objects.js';
 
 /** An object and its position. */
 export interface CheckedObject {
@@ -40,7 +41,7 @@ function objectFindings(
   release: Release,
   custom: ReadonlyMap<string, Problem>,
 ): Finding[] {
-  if (!isRecord(value)) return [];
+  if (!isRecord(value) || isServersObject(value)) return [];
   const check = (apiVersion: unknown, kind: unknown): Problem | undefined =>
     custom.get(`${apiVersion} ${kind}`) ?? versionProblem(String(apiVersion), String(kind), release);
   const found: { field: string; problem: Problem }[] = [];
@@ -66,6 +67,11 @@ function objectFindings(
       ? {}
       : { ...(place.file === undefined ? {} : { file: place.file }), line: lineOf(place.source, field) }),
   }));
+}
+
+/** The server keeps writing its own Endpoints, whose version is deprecated; the user of the cluster cannot change that. */
+function isServersObject({ kind, metadata }: Json): boolean {
+  return isRecord(metadata) && isServersOwn({ kind: String(kind), metadata });
 }
 
 function describeObject({ apiVersion, kind, metadata }: Json): FindingObject {

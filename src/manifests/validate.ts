@@ -13,12 +13,12 @@ import { valueBody } from '../protocol/body.js';
 import type { ApiRequest } from '../protocol/request.js';
 import type { ObjectResponse } from '../protocol/response.js';
 import type { Transport } from '../protocol/transport.js';
-import { invariant } from '../util/invariant.js';
 import { isRecord } from '../util/json.js';
 import { isCrd } from './apply.js';
 import { lineOf } from './field-line.js';
 import { type Finding, type FindingObject, findingPlace } from './finding.js';
 import { type Manifest, placeText } from './read.js';
+import { sendForResponse } from './send.js';
 import { whyNotServed } from './unknown-kind.js';
 
 /** A cluster whose content may be overwritten. */
@@ -214,10 +214,8 @@ class Validation {
     }
   }
 
-  async #send(request: ApiRequest): Promise<ObjectResponse> {
-    const response = await this.#target.send(request);
-    invariant(response.type === 'object', 'a watch answered a request that was none');
-    return response;
+  #send(request: ApiRequest): Promise<ObjectResponse> {
+    return sendForResponse(this.#target, request);
   }
 
   #report(manifest: Manifest, problem: Problem): void {

@@ -8,10 +8,10 @@ import { text } from 'node:stream/consumers';
 import type { AppliedManifest, ApplySettings, ManifestTarget } from '../manifests/apply.js';
 import { applyManifests, failedReport, unreadableReport } from '../manifests/apply.js';
 import { type Manifest, ManifestError, type ManifestText, placeText, readManifests } from '../manifests/read.js';
+import { sendForResponse } from '../manifests/send.js';
 import { StatusError } from '../meta/errors.js';
 import type { ApiObject } from '../meta/object.js';
 import { valueBody } from '../protocol/body.js';
-import { invariant } from '../util/invariant.js';
 import { isRecord } from '../util/json.js';
 import { refuseUnknownOptions } from '../util/options.js';
 
@@ -80,7 +80,7 @@ async function withStatus(
   if (status === undefined || served === undefined || !subresources.includes('status')) return report;
   const { name, namespace } = report;
   try {
-    const response = await cluster.send({
+    const response = await sendForResponse(cluster, {
       verb: 'patch',
       resource: served.gvr,
       subresource: 'status',
@@ -90,7 +90,6 @@ async function withStatus(
       options: { fieldManager, fieldValidation: 'Strict' },
       body: valueBody({ status }),
     });
-    invariant(response.type === 'object', 'a watch answered a patch');
     return { ...report, object: response.object as ApiObject, warnings: [...report.warnings, ...response.warnings] };
   } catch (error) {
     if (!StatusError.is(error)) throw error;
@@ -99,18 +98,21 @@ async function withStatus(
 }
 
 /**
- * Reads manifests from files, folders (not recursively, sorted by name) and standard input (`-`), in the given order.
- * Rejects for files that cannot be read and for a folder without manifests.
+ * Reads manifests from files, folders (sorted by name, with their subfolders if `recursive`) and standard input (`-`), in the
+ * given order. Rejects for files that cannot be read and for a folder without manifests.
  */
 export async function readManifestFiles(
   names: readonly string[],
   stdin: NodeJS.ReadableStream = process.stdin,
+  { recursive = false }: { readonly recursive?: boolean } = {},
 ): Promise<ManifestText[]> {
   if (names.filter((name) => name === '-').length > 1) throw new Error('standard input can be read only once');
   const texts: ManifestText[] = [];
   for (const name of names) {
     if (name === '-') texts.push({ name: 'stdin', text: await text(stdin) });
-    else for (const file of await manifestFilesAt(name)) texts.push({ name: file, text: await readFile(file, 'utf8') });
+    else
+      for (const file of await manifestFilesAt(name, recursive))
+        texts.push({ name: file, text: await readFile(file, 'utf8') });
   }
   return texts;
 }
@@ -123,10 +125,13 @@ export function isManifestFile(name: string): boolean {
   return EXTENSIONS.has(extname(name).toLowerCase());
 }
 
-async function manifestFilesAt(name: string): Promise<string[]> {
+async function manifestFilesAt(name: string, recursive: boolean): Promise<string[]> {
   if (!(await stat(name)).isDirectory()) return [name];
-  const entries = await readdir(name, { withFileTypes: true });
+  const entries = await readdir(name, { withFileTypes: true, recursive });
   const files = entries.filter((entry) => !entry.isDirectory() && isManifestFile(entry.name));
-  if (files.length === 0) throw new Error(`${name} holds no .yaml, .yml or .json file`);
-  return files.map((entry) => join(name, entry.name)).sort();
+  if (files.length === 0) {
+    const hint = !recursive && entries.some((entry) => entry.isDirectory()) ? '; -R reads its subfolders' : '';
+    throw new Error(`${name} holds no .yaml, .yml or .json file${hint}`);
+  }
+  return files.map((entry) => join(entry.parentPath, entry.name)).sort();
 }

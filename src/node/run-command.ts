@@ -1,6 +1,7 @@
 /**
  * Runs the commands of `orchplane`.
  */
+import { fstatSync, writeSync } from 'node:fs';
 import process from 'node:process';
 import { onOneLine } from '../util/message-of.js';
 import type { CommandDefinition, CommandEnvironment } from './commands/command.js';
@@ -73,30 +74,84 @@ async function loadCommand(name: string | undefined): Promise<CommandDefinition>
   return (await entry.load()).command;
 }
 
+/** The exit code that shells report for a program that SIGPIPE has ended. */
+const UNREAD_CODE = 141;
+
 /** Runs the command of this process; its exit code is that of the command. */
 export async function main(
   version: string,
   args: readonly string[] = process.argv.slice(2),
   { hasBanner = true }: Partial<Pick<CommandEnvironment, 'hasBanner'>> = {},
 ): Promise<void> {
-  // The reader of standard output may exit (`… | head`); the cluster keeps running.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
+  const { write, failed } = openOutput();
   let stopped: Promise<void> | undefined;
-  process.exitCode = await runCommand(args, {
+  let isServer = false;
+  const untilStopped = (): Promise<void> => {
+    stopped ??= untilSignal();
+    return stopped;
+  };
+  const code = await runCommand(args, {
     version,
     stdin: process.stdin,
-    writeOut: (text) => process.stdout.write(text),
+    writeOut: write,
     writeError: (text) => process.stderr.write(text),
     isTerminal: { out: process.stdout.isTTY === true, error: process.stderr.isTTY === true },
     variables: process.env,
     untilStopped: () => {
-      stopped ??= untilSignal();
-      return stopped;
+      isServer = true;
+      return untilStopped();
+    },
+    untilUnread: async () => {
+      await Promise.race([untilStopped(), failed]);
     },
     hasBanner,
   });
+  process.exitCode = code;
+  if (isServer) return;
+  // The last write may fail in a later turn.
+  void failed.then((failure) => {
+    process.exitCode = failure;
+  });
+}
+
+interface StandardOutput {
+  readonly write: (text: string) => void;
+  /**
+   * Resolves with an exit code when standard output cannot be written: its reader has exited (`… | head`), or the disk is
+   * full, which is printed. Servers continue: they have other clients.
+   */
+  readonly failed: Promise<number>;
+}
+
+function openOutput(): StandardOutput {
+  // An error of standard error cannot be printed.
+  process.stderr.on('error', () => undefined);
+  let fail: (error: NodeJS.ErrnoException) => void = () => undefined;
+  const failed = new Promise<number>((resolve) => {
+    let isReported = false;
+    fail = ({ code, message }) => {
+      if (code === 'EPIPE') return resolve(UNREAD_CODE);
+      if (!isReported) process.stderr.write(`orchplane: standard output cannot be written: ${onOneLine(message)}\n`);
+      isReported = true;
+      resolve(2);
+    };
+  });
+  process.stdout.on('error', fail);
+  const isFile = fstatSync(process.stdout.fd).isFile();
+  return {
+    write: isFile ? (text) => writeToFile(process.stdout.fd, text, fail) : (text) => process.stdout.write(text),
+    failed,
+  };
+}
+
+/** The stream of Node for files does not notice that a full disk takes only a part of a text. */
+function writeToFile(descriptor: number, text: string, fail: (error: NodeJS.ErrnoException) => void): void {
+  const bytes = Buffer.from(text);
+  try {
+    for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at);
+  } catch (error) {
+    fail(error as NodeJS.ErrnoException);
+  }
 }
 
 function untilSignal(): Promise<void> {

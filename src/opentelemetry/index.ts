@@ -60,6 +60,8 @@ const OPTIONS = ['tracer', 'meter'] as const satisfies readonly (keyof Telemetry
 export function telemetry(options: TelemetryOptions = {}): Telemetry {
   refuseUnknownOptions('telemetry', options, OPTIONS);
   const { tracer = trace.getTracer(NAME), meter = metrics.getMeter(NAME) } = options;
+  if (typeof tracer?.startSpan !== 'function') throw new TypeError('orchplane: telemetry: tracer is not a Tracer');
+  if (typeof meter?.createHistogram !== 'function') throw new TypeError('orchplane: telemetry: meter is not a Meter');
   const histogram = (name: string, description: string): Observer =>
     new Observer(tracer, meter.createHistogram(name, { description, unit: 's' }));
   const requests = histogram('orchplane.request.duration', 'Duration of requests to the cluster.');
@@ -81,27 +83,37 @@ export function telemetry(options: TelemetryOptions = {}): Telemetry {
         'orchplane.code': response.type === 'object' ? response.code : 200,
       }));
     },
-    admission: (plugins) => plugins.map((plugin) => observePlugin(plugin, admissions)),
-    controllers: (list) => list.map((controller) => observeController(controller, tracer, reconciles)),
-    handler: (handle) => (request) => {
-      const { pathname } = new URL(request.url);
-      const attributes = { 'http.request.method': request.method };
-      const parent = propagation.extract(context.active(), request.headers, HEADERS);
-      const span = tracer.startSpan(
-        request.method,
-        { kind: SpanKind.SERVER, attributes: { ...attributes, 'url.path': pathname } },
-        parent,
-      );
-      return httpRequests.run(
-        span,
-        attributes,
-        () => handle(request),
-        ({ status }) => {
-          if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
-          return { 'http.response.status_code': status };
-        },
-        parent,
-      );
+    admission(plugins) {
+      if (!Array.isArray(plugins)) throw new TypeError('orchplane: admission takes a list of plugins');
+      return plugins.map((plugin: AdmissionPlugin) => observePlugin(plugin, admissions));
+    },
+    controllers(list) {
+      if (!Array.isArray(list) || !list.every((each) => typeof each?.start === 'function'))
+        throw new TypeError('orchplane: controllers takes a list of controllers');
+      return list.map((controller: Controller) => observeController(controller, tracer, reconciles));
+    },
+    handler(handle) {
+      if (typeof handle !== 'function') throw new TypeError('orchplane: handler takes a function');
+      return (request) => {
+        const { pathname } = new URL(request.url);
+        const attributes = { 'http.request.method': request.method };
+        const parent = propagation.extract(context.active(), request.headers, HEADERS);
+        const span = tracer.startSpan(
+          request.method,
+          { kind: SpanKind.SERVER, attributes: { ...attributes, 'url.path': pathname } },
+          parent,
+        );
+        return httpRequests.run(
+          span,
+          attributes,
+          () => handle(request),
+          ({ status }) => {
+            if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+            return { 'http.response.status_code': status };
+          },
+          { parent },
+        );
+      };
     },
   } satisfies Telemetry);
 }
@@ -137,9 +149,8 @@ class Observer {
     attributes: Attributes,
     run: () => Result,
     outcome: (result: Awaited<Result>) => Attributes,
-    parent = context.active(),
+    { parent = context.active(), start = realTime() } = {},
   ): Result {
-    const start = realTime();
     const end = (result: Attributes, error?: unknown): void => {
       span.setAttributes(result);
       if (error !== undefined && !isRejection(error)) {
@@ -187,10 +198,12 @@ function observePlugin(plugin: AdmissionPlugin, observer: Observer): AdmissionPl
     (...given: Given) => {
       const attributes = { 'orchplane.admission.plugin': plugin.name, 'orchplane.admission.phase': phase };
       const start = realTime();
-      const spanFor = () => observer.tracer.startSpan(`admission ${plugin.name}`, { attributes });
+      // Most steps neither wait nor reject; they get no span.
+      const spanFor = () => observer.tracer.startSpan(`admission ${plugin.name}`, { attributes, startTime: start });
       try {
         const result = run(...given);
-        if (isPromise(result)) return observer.run(spanFor(), attributes, () => result as Promise<void>, accepted);
+        if (isPromise(result))
+          return observer.run(spanFor(), attributes, () => result as Promise<void>, accepted, { start });
         observer.record(start, { ...attributes, ...accepted() });
         return undefined;
       } catch (error) {
@@ -201,6 +214,7 @@ function observePlugin(plugin: AdmissionPlugin, observer: Observer): AdmissionPl
             throw error;
           },
           accepted,
+          { start },
         );
       }
     };

@@ -4,6 +4,7 @@
 import { systemClock } from '../util/clock.js';
 import { messageOf } from '../util/message-of.js';
 import { refuseUnknownOptions } from '../util/options.js';
+import { within } from '../util/within.js';
 import type { TestCluster } from './test-cluster.js';
 
 export interface EventuallyOptions {
@@ -69,12 +70,4 @@ async function outcomeOf<Result>(check: () => Result | Promise<Result>): Promise
 
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => void systemClock.after(ms, resolve));
-}
-
-/** The value of a promise; undefined when it takes longer. */
-function within<Value>(ms: number, promise: Promise<Value>): Promise<Value | undefined> {
-  return new Promise((resolve, reject) => {
-    const cancel = systemClock.after(Math.max(0, ms), () => resolve(undefined));
-    promise.finally(cancel).then(resolve, reject);
-  });
 }

@@ -19,11 +19,10 @@ export type GeneratedVersions = 'all' | 'served' | 'storage';
 export function generateTypes(crds: readonly CrdManifest[], versions: GeneratedVersions = 'all'): string {
   const dialect = crds[0] === undefined ? kubernetesDialect : dialectOf(crds[0]);
   const used = new Set(['defineKind', 'type InputOf', 'type ObjectOf']);
-  const names = kindNames(crds);
+  const names = kindNames(crds, versions);
   const parts = crds.flatMap((crd) =>
     selectedVersions(crd, versions).map((version, index) => {
-      const base = names.get(crd) ?? crd.spec.names.kind;
-      const name = index === 0 ? base : `${base}${pascalCase(version.name)}`;
+      const name = versionName(names.get(crd) ?? crd.spec.names.kind, version, index);
       return kindCode({ crd, version, name, isFirst: index === 0 }, { dialect, used });
     }),
   );
@@ -62,19 +61,40 @@ export function selectedVersions(
   return which === 'served' ? sorted.filter(({ served }) => served) : sorted;
 }
 
-/** The names of the kinds in the module: the kind, with a part of its group if several CRDs have the same. */
-function kindNames(crds: readonly CrdManifest[]): ReadonlyMap<CrdManifest, string> {
+/** The name of a version in the module. The type of its input has the suffix `Input`. */
+function versionName(base: string, { name }: CustomResourceDefinitionVersionInput, index: number): string {
+  return index === 0 ? base : `${base}${pascalCase(name)}`;
+}
+
+/**
+ * The names of the kinds in the module: the kind, with a part of its group if an export of another CRD has the same name.
+ * Throws TypeError if that does not help.
+ */
+function kindNames(crds: readonly CrdManifest[], which: GeneratedVersions): ReadonlyMap<CrdManifest, string> {
   const candidates = ({ spec: { names, group } }: CrdManifest) => [
     names.kind,
     `${names.kind}${pascalCase(group.split('.', 1)[0] ?? '')}`,
     `${names.kind}${pascalCase(group)}`,
   ];
-  const counts = new Map<string, number>();
-  for (const name of crds.flatMap(candidates)) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const exportsFor = (crd: CrdManifest, base: string): string[] =>
+    selectedVersions(crd, which).flatMap((version, index) => {
+      const name = versionName(base, version, index);
+      return [name, `${name}Input`];
+    });
+  // The module imports these types.
+  const counts = new Map([
+    ['InputOf', 1],
+    ['ObjectOf', 1],
+  ]);
+  for (const crd of crds) {
+    const names = new Set(candidates(crd).flatMap((base) => exportsFor(crd, base)));
+    for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
   return new Map(
     crds.map((crd) => {
-      const found = candidates(crd);
-      return [crd, found.find((name) => counts.get(name) === 1) ?? found.at(-1) ?? ''] as const;
+      const base = candidates(crd).find((each) => exportsFor(crd, each).every((name) => counts.get(name) === 1));
+      if (base === undefined) throw new TypeError(`${crd.metadata.name}: another CRD leads to the same names`);
+      return [crd, base] as const;
     }),
   );
 }

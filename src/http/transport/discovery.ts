@@ -7,6 +7,7 @@ import { serviceGroup } from '../../meta/dialect.js';
 import { apiVersionOf, type GroupVersion, type GroupVersionKind, type GroupVersionResource } from '../../meta/gvk.js';
 import type { Verb } from '../../protocol/request.js';
 import { isRecord } from '../../util/json.js';
+import { messageOf } from '../../util/message-of.js';
 
 /** A resource in one version. */
 export interface ApiResource {
@@ -27,13 +28,27 @@ export interface ApiResource {
 /** Reads a document of the server: `/apis`. */
 export type ReadDocument = (path: string, accept: string) => Promise<unknown>;
 
-/** All resources without their subresources, the preferred version of each first. */
-export async function discoverResources(read: ReadDocument, dialect: Dialect): Promise<readonly ApiResource[]> {
+/** Called for a group version whose resources the server does not know, such as `metrics.k8s.io/v1beta1`. */
+export type SkippedVersion = (groupVersion: string, why: string) => void;
+
+/**
+ * All resources without their subresources, the preferred version of each first. A group version that an aggregated server
+ * does not answer for is skipped.
+ */
+export async function discoverResources(
+  read: ReadDocument,
+  dialect: Dialect,
+  onSkipped: SkippedVersion = () => undefined,
+): Promise<readonly ApiResource[]> {
   const found: VersionResources[] = [];
   for (const root of ['/api', '/apis']) {
     const document = await read(root, acceptDiscovery(dialect));
     const items = listAt(document, 'items');
-    found.push(...(items.length > 0 ? items.flatMap(aggregatedVersions) : await plainVersions(read, root, document)));
+    const versions =
+      items.length > 0
+        ? items.flatMap((item) => aggregatedVersions(item, onSkipped))
+        : await plainVersions(read, root, document, onSkipped);
+    found.push(...versions);
   }
   const seen = new Set<string>();
   return found.flatMap(({ group, version, resources }) =>
@@ -61,17 +76,22 @@ interface VersionResources extends GroupVersion {
   readonly resources: readonly Entry[];
 }
 
-function aggregatedVersions(item: Entry): VersionResources[] {
+function aggregatedVersions(item: Entry, onSkipped: SkippedVersion): VersionResources[] {
   const group = textAt(item['metadata'], 'name');
-  return listAt(item, 'versions').map((version) => ({
-    group,
-    version: textAt(version, 'version'),
-    resources: listAt(version, 'resources'),
-  }));
+  return listAt(item, 'versions').map((entry) => {
+    const version = textAt(entry, 'version');
+    if (entry['freshness'] === 'Stale') onSkipped(apiVersionOf({ group, version }), 'its server does not answer');
+    return { group, version, resources: listAt(entry, 'resources') };
+  });
 }
 
 /** The versions of the core group (`/api`) or of all groups (`/apis`). */
-async function plainVersions(read: ReadDocument, root: string, document: unknown): Promise<VersionResources[]> {
+async function plainVersions(
+  read: ReadDocument,
+  root: string,
+  document: unknown,
+  onSkipped: SkippedVersion,
+): Promise<VersionResources[]> {
   const { versions } = isRecord(document) ? document : {};
   const core = (Array.isArray(versions) ? versions : []).map((version) => ({ group: '', version: String(version) }));
   const groups = listAt(document, 'groups').flatMap((group) => {
@@ -82,8 +102,12 @@ async function plainVersions(read: ReadDocument, root: string, document: unknown
   });
   const found: VersionResources[] = [];
   for (const gv of [...core, ...groups]) {
-    const list = await read(`${root}/${apiVersionOf(gv)}`, 'application/json');
-    found.push({ ...gv, resources: listAt(list, 'resources') });
+    try {
+      const list = await read(`${root}/${apiVersionOf(gv)}`, 'application/json');
+      found.push({ ...gv, resources: listAt(list, 'resources') });
+    } catch (error) {
+      onSkipped(apiVersionOf(gv), messageOf(error));
+    }
   }
   return found;
 }

@@ -55,6 +55,7 @@ certificates~/v1alpha1 1.27 1.34 1.37 - ClusterTrustBundle
 certificates~/v1beta1 1.12 1.19 1.22 certificates~/v1 CertificateSigningRequest
 certificates~/v1beta1 1.33 1.36 1.39 - ClusterTrustBundle
 coordination~/v1 1.14 - - - Lease
+coordination~/v1alpha1 1.31 - 1.32 coordination~/v1beta1 LeaseCandidate
 coordination~/v1alpha2 1.32 1.35 1.38 - LeaseCandidate
 coordination~/v1beta1 1.12 1.19 1.22 coordination~/v1 Lease
 coordination~/v1beta1 1.33 1.36 1.39 - LeaseCandidate
@@ -68,6 +69,7 @@ extensions/v1beta1 1.2 - 1.16 - PodSecurityPolicy
 extensions/v1beta1 1.2 1.8 1.16 apps/v1 ReplicaSet
 extensions/v1beta1 1.3 1.9 1.16 networking~/v1 NetworkPolicy
 flowcontrol.apiserver~/v1 1.29 - - - FlowSchema,PriorityLevelConfiguration
+flowcontrol.apiserver~/v1alpha1 1.18 1.20 1.21 flowcontrol.apiserver~/v1 FlowSchema,PriorityLevelConfiguration
 flowcontrol.apiserver~/v1beta1 1.20 1.23 1.26 flowcontrol.apiserver~/v1 FlowSchema,PriorityLevelConfiguration
 flowcontrol.apiserver~/v1beta2 1.23 1.26 1.29 flowcontrol.apiserver~/v1 FlowSchema,PriorityLevelConfiguration
 flowcontrol.apiserver~/v1beta3 1.26 1.29 1.32 flowcontrol.apiserver~/v1 FlowSchema,PriorityLevelConfiguration
@@ -75,11 +77,13 @@ internal.apiserver~/v1alpha1 1.20 - - - StorageVersion
 networking~/v1 1.19 - - - Ingress,IngressClass
 networking~/v1 1.33 - - - IPAddress,ServiceCIDR
 networking~/v1 1.7 - - - NetworkPolicy
+networking~/v1alpha1 1.25 1.28 1.29 - ClusterCIDR
 networking~/v1alpha1 1.27 1.30 1.33 networking~/v1 IPAddress,ServiceCIDR
 networking~/v1beta1 1.14 1.19 1.22 networking~/v1 Ingress
 networking~/v1beta1 1.18 1.19 1.22 networking~/v1 IngressClass
 networking~/v1beta1 1.31 1.34 1.37 networking~/v1 IPAddress,ServiceCIDR
 node~/v1 1.20 - - - RuntimeClass
+node~/v1alpha1 1.14 - 1.24 node~/v1 RuntimeClass
 node~/v1beta1 1.13 1.22 1.25 node~/v1 RuntimeClass
 policy/v1 1.21 - - - PodDisruptionBudget
 policy/v1 1.22 - - - Eviction
@@ -89,6 +93,13 @@ policy/v1beta1 1.5 1.22 1.25 policy/v1 Eviction
 rbac.authorization~/v1 1.8 - - - ClusterRole,ClusterRoleBinding,Role,RoleBinding
 rbac.authorization~/v1alpha1 1.5 - 1.23 rbac.authorization~/v1 ClusterRole,ClusterRoleBinding,Role,RoleBinding
 rbac.authorization~/v1beta1 1.6 1.17 1.22 rbac.authorization~/v1 ClusterRole,ClusterRoleBinding,Role,RoleBinding
+resource~/v1alpha1 1.26 - 1.27 - PodScheduling,ResourceClass
+resource~/v1alpha1 1.26 - 1.27 resource~/v1beta1 ResourceClaim,ResourceClaimTemplate
+resource~/v1alpha2 1.27 - 1.31 - PodSchedulingContext,ResourceClass
+resource~/v1alpha2 1.27 - 1.31 resource~/v1beta1 ResourceClaim,ResourceClaimTemplate
+resource~/v1alpha2 1.30 - 1.31 - ResourceClaimParameters,ResourceClassParameters
+resource~/v1alpha2 1.30 - 1.31 resource~/v1beta1 ResourceSlice
+resource~/v1alpha3 1.31 - 1.32 - PodSchedulingContext
 resource~/v1alpha3 1.31 1.34 1.37 resource~/v1beta1 DeviceClass,ResourceClaim,ResourceClaimTemplate,ResourceSlice
 resource~/v1alpha3 1.33 1.36 1.39 - DeviceTaintRule
 resource~/v1beta1 1.32 1.35 1.38 - DeviceClass,ResourceClaim,ResourceClaimTemplate,ResourceSlice
@@ -96,6 +107,7 @@ resource~/v1beta2 1.33 1.36 1.39 - DeviceClass,ResourceClaim,ResourceClaimTempla
 scheduling~/v1 1.14 - - - PriorityClass
 scheduling~/v1alpha1 1.8 - 1.23 scheduling~/v1 PriorityClass
 scheduling~/v1beta1 1.11 1.14 1.22 scheduling~/v1 PriorityClass
+settings~/v1alpha1 1.6 - 1.20 - PodPreset
 storagemigration~/v1alpha1 1.30 1.33 1.36 - StorageVersionMigration
 storage~/v1 1.13 - - - VolumeAttachment
 storage~/v1 1.17 - - - CSINode

@@ -57,6 +57,8 @@ export interface CommandEnvironment {
   readonly variables: Readonly<Record<string, string | undefined>>;
   /** Resolves when the command is to stop. From the first call on, the first signal does not end the process. */
   readonly untilStopped: () => Promise<void>;
+  /** The same for a command that only prints: it also resolves when the reader of standard output has exited. */
+  readonly untilUnread: () => Promise<void>;
   /** False: a program has started it, which needs neither a banner nor the kubeconfig that the banner names. */
   readonly hasBanner: boolean;
 }
@@ -73,6 +75,26 @@ export interface CommandDefinition {
   run(input: CommandInput, environment: CommandEnvironment): Promise<number>;
 }
 
+/** Throws UsageError if one of `names` is given although `option` is. */
+export function refuseBeside<Name extends string>(
+  option: string,
+  values: Readonly<Partial<Record<Name, unknown>>>,
+  names: readonly Name[],
+): void {
+  const other = names.find((name) => values[name] !== undefined);
+  if (other !== undefined) throw new UsageError(`${option} and --${other} contradict each other`);
+}
+
+/** Throws UsageError if one of `names` is given, which have an effect only with another option. */
+export function refuseWithout<Name extends string>(
+  option: string,
+  values: Readonly<Partial<Record<Name, unknown>>>,
+  names: readonly Name[],
+): void {
+  const other = names.find((name) => values[name] !== undefined);
+  if (other !== undefined) throw new UsageError(`--${other} needs ${option}`);
+}
+
 /** A definition whose `values` have the types of its options. */
 interface TypedDefinition<Options extends CommandOptions> extends Omit<CommandDefinition, 'options' | 'run'> {
   readonly options: Options;
@@ -84,4 +106,17 @@ export function defineCommand<const Options extends CommandOptions>(
   definition: TypedDefinition<Options>,
 ): CommandDefinition {
   return definition;
+}
+
+/** The value of `--port`. Throws UsageError. */
+export function readPort(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new UsageError(`--port takes a number from 0 to 65535, got "${text}"`);
+}
+
+/** The value of `--host`. Throws UsageError for an empty one, for which Node listens on all addresses. */
+export function readHost(text: string | undefined): string | undefined {
+  if (text === '') throw new UsageError('--host takes an address, such as 127.0.0.1');
+  return text;
 }

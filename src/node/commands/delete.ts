@@ -3,6 +3,7 @@
  */
 import type { ApiResource } from '../../http/transport/discovery.js';
 import type { Manifest } from '../../manifests/read.js';
+import { sendForObject } from '../../manifests/send.js';
 import { StatusError } from '../../meta/errors.js';
 import type { ApiList, ApiObject } from '../../meta/object.js';
 import { DurationError, parseDuration } from '../../text/time/duration.js';
@@ -18,7 +19,6 @@ import {
 import { checkNamespaces, errorLine, FILENAME_OPTION, readManifestOption } from './manifest-input.js';
 import { CLUSTER_OPTIONS, type OpenCluster, openCluster } from './open-cluster.js';
 import { objectName, readTargets } from './resource-words.js';
-import { sendForObject } from './send.js';
 
 const OPTIONS = {
   ...FILENAME_OPTION,

@@ -3,6 +3,8 @@
  */
 import { applyManifests, definesKind, isCrd } from '../../manifests/apply.js';
 import type { Manifest } from '../../manifests/read.js';
+import { withoutCopies } from '../../manifests/redact.js';
+import type { Dialect } from '../../meta/dialect.js';
 import { formatDiff } from '../../meta/format-diff.js';
 import { isRecord } from '../../util/json.js';
 import { APPLY_OPTIONS, applySettings, refusePositionals, reportProblems } from './apply.js';
@@ -38,7 +40,7 @@ export const command = defineCommand({
     ];
     const colour = hasColours(environment);
     const diffs = pairs
-      .map(([before, after]) => formatDiff(...withoutSecrets(before, after), { colour }))
+      .map(([before, after]) => formatDiff(...withoutSecrets(before, after, target.dialect), { colour }))
       .filter((text) => text !== '');
     for (const text of diffs) environment.writeOut(`${text}\n`);
     if (reportProblems(report, environment) === 1) return 2;
@@ -46,14 +48,19 @@ export const command = defineCommand({
   },
 });
 
+type Fields = Readonly<Record<string, unknown>>;
+
 /** Diffs end up in logs, so the values of Secrets are masked; whether they differ is visible. */
 function withoutSecrets(
   before: object | undefined,
   after: object | undefined,
+  dialect: Dialect,
 ): [object | undefined, object | undefined] {
-  const { kind, apiVersion, ...rest } = (after ?? {}) as Readonly<Record<string, unknown>>;
-  if (kind !== 'Secret' || apiVersion !== 'v1') return [before, after];
-  const old = (before ?? {}) as Readonly<Record<string, unknown>>;
+  const { kind, apiVersion } = (after ?? {}) as Fields;
+  if (after === undefined || kind !== 'Secret' || apiVersion !== 'v1') return [before, after];
+  const both = before === undefined ? [after] : [before, after];
+  const rest = withoutCopies(after, dialect, both) as Fields;
+  const old = withoutCopies(before ?? {}, dialect, both) as Fields;
   const masked = (values: unknown, others: unknown, mark: string): object =>
     Object.fromEntries(
       Object.entries(isRecord(values) ? values : {}).map(([key, value]) => [
@@ -61,10 +68,9 @@ function withoutSecrets(
         isRecord(others) && others[key] === value ? '***' : mark,
       ]),
     );
-  const hide = (object: Readonly<Record<string, unknown>>, data: object): object =>
-    'data' in object ? { ...object, data } : object;
+  const hide = (object: Fields, data: object): object => ('data' in object ? { ...object, data } : object);
   return [
     before && hide(old, masked(old['data'], rest['data'], '*** (before)')),
-    hide({ kind, apiVersion, ...rest }, masked(rest['data'], old['data'], '*** (after)')),
+    hide(rest, masked(rest['data'], old['data'], '*** (after)')),
   ];
 }

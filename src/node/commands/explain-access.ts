@@ -10,7 +10,7 @@ import {
   isAllowedBy,
   type RecordedAccess,
 } from '../../auth/access-report.js';
-import { bindingYaml } from '../../auth/role-bindings.js';
+import { bindingOf } from '../../auth/role-bindings.js';
 import { AccessLogError, readAccessLog, UNKNOWN_USER } from '../../http/access-log.js';
 import { initialClusterRoles } from '../../kinds/rbac/bootstrap/objects.js';
 import { type Dialect, dialectNamed } from '../../meta/dialect.js';
@@ -88,16 +88,15 @@ interface RoleFormat {
 function rolesText(report: AccessReport, name: string, { output = 'yaml', ...values }: RoleFormat): string {
   const one = values['cluster-role'] === true;
   const roles = one ? [report.clusterRole(name)] : report.roles(name);
-  if (output === 'yaml') {
-    const bindings = roles.map((role) => {
-      const isPart = ({ attributes }: RecordedAccess) =>
-        one || (attributes.type === 'resource' ? attributes.namespace : '') === (role.metadata.namespace ?? '');
-      const users = report.requests.filter(isPart).map(({ user }) => user);
-      return bindingYaml(role, users);
-    });
-    return [report.yaml(name, { clusterRole: one }), ...bindings].join('---\n');
-  }
-  return valueText('json', { apiVersion: 'v1', kind: 'List', metadata: {}, items: roles });
+  const bindings = roles.map((role) => {
+    const isPart = ({ attributes }: RecordedAccess) =>
+      one || (attributes.type === 'resource' ? attributes.namespace : '') === (role.metadata.namespace ?? '');
+    const users = report.requests.filter(isPart).map(({ user }) => user);
+    return bindingOf(role, users);
+  });
+  if (output === 'json')
+    return valueText('json', { apiVersion: 'v1', kind: 'List', metadata: {}, items: [...roles, ...bindings] });
+  return [report.yaml(name, { clusterRole: one }), ...bindings.map((each) => valueText('yaml', each))].join('---\n');
 }
 
 async function readLogs(files: readonly string[], { stdin }: CommandEnvironment): Promise<AccessCheck[]> {

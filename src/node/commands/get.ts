@@ -2,6 +2,7 @@
  * The command `orchplane get`: prints objects.
  */
 import type { ApiResource } from '../../http/transport/discovery.js';
+import { sendForObject } from '../../manifests/send.js';
 import { StatusError } from '../../meta/errors.js';
 import type { ApiList, ApiObject } from '../../meta/object.js';
 import type { RequestOptions } from '../../protocol/request.js';
@@ -16,7 +17,6 @@ import {
 import { CLUSTER_OPTIONS, type OpenCluster, openCluster } from './open-cluster.js';
 import { tableText, valueText } from './output.js';
 import { type NamedTarget, objectName, readTargets } from './resource-words.js';
-import { sendForObject } from './send.js';
 import { type Table, tableRows } from './table.js';
 import { watchObjects } from './watch.js';
 

@@ -1,6 +1,7 @@
 /**
  * The command `orchplane import`: reads the objects of a running cluster into a file or into another cluster.
  */
+import type { ApiResource } from '../../http/transport/discovery.js';
 import { type ReadObjectsOptions, readObjects } from '../../manifests/read-objects.js';
 import type { ApiObject } from '../../meta/object.js';
 import {
@@ -10,7 +11,7 @@ import {
   defineCommand,
   UsageError,
 } from './command.js';
-import { createDumpFile } from './dump-file.js';
+import { writeDumpFile } from './dump-file.js';
 import { errorLine } from './manifest-input.js';
 import { KUBECONFIG_OPTIONS, type OpenCluster, openCluster } from './open-cluster.js';
 import { type ProgressBar, progressBar } from './progress.js';
@@ -48,11 +49,17 @@ export const command = defineCommand({
     checkValues(values, positionals);
     await using cluster = await openCluster(values, environment);
     // An error in its kubeconfig is reported before the import.
-    await using target = values.to === undefined ? undefined : await openTarget(values.to, environment);
+    await using target =
+      values.to === undefined
+        ? undefined
+        : await openCluster({ kubeconfig: values.to, dialect: values.dialect }, environment);
+    const resources = await discover(cluster, values);
+    if (target !== undefined) await checkTarget(target, values);
     await checkNamespaces(cluster, values);
     using bar = progressBar(environment);
-    if (target === undefined) return await importToFile(cluster, values, bar, environment);
-    const found = await collect(cluster, values, bar, environment);
+    const source = { cluster, resources };
+    if (target === undefined) return await importToFile(source, values, bar, environment);
+    const found = await collect(source, values, bar, environment);
     const refused = await restoreInto(target, found.objects, values, bar, environment);
     return found.refusals + refused === 0 ? 0 : 1;
   },
@@ -60,15 +67,19 @@ export const command = defineCommand({
 
 function checkValues({ output, to, overwrite, namespaces }: ImportValues, [rest]: readonly string[]): void {
   if (rest !== undefined) throw new UsageError(`unexpected "${rest}"; the file is given with --output`);
-  if ((output === undefined) === (to === undefined) || output === '') {
+  if ((output === undefined) === (to === undefined) || output === '' || to === '') {
     throw new UsageError('import takes either --output, a file to write, or --to, the kubeconfig of another cluster');
   }
   if (overwrite === true && to === undefined) throw new UsageError('--overwrite needs --to');
   if (namespaces !== undefined && listOf(namespaces).length === 0) throw new UsageError('--namespaces takes names');
 }
 
-function openTarget(kubeconfig: string, environment: CommandEnvironment): Promise<OpenCluster> {
-  return openCluster({ kubeconfig }, environment);
+/** The groups of objects depend on the dialect. */
+async function checkTarget(target: OpenCluster, { to, dialect = 'kubernetes' }: ImportValues): Promise<void> {
+  await target.discover().catch((error: unknown) => {
+    if (!(error instanceof UsageError)) throw error;
+    throw new UsageError(`--to ${to}: its dialect is not ${dialect}, which is that of the imported cluster`);
+  });
 }
 
 function listOf(values: readonly string[]): string[] {
@@ -118,35 +129,38 @@ function readOptions(
   };
 }
 
+/** What is imported. */
+interface ImportSource {
+  readonly cluster: OpenCluster;
+  readonly resources: readonly ApiResource[];
+}
+
 async function importToFile(
-  cluster: OpenCluster,
+  { cluster, resources }: ImportSource,
   values: ImportValues,
   bar: ProgressBar,
   environment: CommandEnvironment,
 ): Promise<number> {
   const { output = '' } = values;
   const refusals: Refusals = { count: 0 };
-  const resources = await discover(cluster, values);
-  await using file = await createDumpFile(output);
+  const options = readOptions(values, bar, refusals, environment);
   let count = 0;
-  let version = 0n;
-  for await (const { object, listVersion } of readObjects(
-    cluster.transport,
-    resources,
-    readOptions(values, bar, refusals, environment),
-  )) {
-    await file.add(object);
-    count++;
-    const listed = /^\d+$/.test(listVersion) ? BigInt(listVersion) : 0n;
-    if (listed > version) version = listed;
-  }
-  await file.complete(String(version));
+  await writeDumpFile(output, async (add) => {
+    let version = 0n;
+    for await (const { object, listVersion } of readObjects(cluster.transport, resources, options)) {
+      await add(object);
+      count++;
+      const listed = /^\d+$/.test(listVersion) ? BigInt(listVersion) : 0n;
+      if (listed > version) version = listed;
+    }
+    return String(version);
+  });
   environment.writeOut(`wrote ${count} objects to ${output}\n`);
   return refusals.count === 0 ? 0 : 1;
 }
 
 async function collect(
-  cluster: OpenCluster,
+  { cluster, resources }: ImportSource,
   values: ImportValues,
   bar: ProgressBar,
   environment: CommandEnvironment,
@@ -154,7 +168,6 @@ async function collect(
   const refusals: Refusals = { count: 0 };
   const options = readOptions(values, bar, refusals, environment);
   const objects: ApiObject[] = [];
-  for await (const { object } of readObjects(cluster.transport, await discover(cluster, values), options))
-    objects.push(object);
+  for await (const { object } of readObjects(cluster.transport, resources, options)) objects.push(object);
   return { objects, refusals: refusals.count };
 }

@@ -14,6 +14,7 @@ export const FILENAME_OPTION = {
     value: 'FILE',
     help: 'manifests: a file, a folder, or - for standard input; may be repeated',
   },
+  recursive: { type: 'boolean', short: 'R', help: 'read the subfolders of folders, too' },
 } as const satisfies CommandOptions;
 
 /** Reads files; `option` is the name in messages. Rejects with UsageError for a file that cannot be read. */
@@ -21,9 +22,10 @@ export async function readFiles(
   option: string,
   names: readonly string[],
   stdin: NodeJS.ReadableStream,
+  options: { readonly recursive?: boolean } = {},
 ): Promise<ManifestText[]> {
   try {
-    return await readManifestFiles(names, stdin);
+    return await readManifestFiles(names, stdin, options);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     const { code, path } = error as NodeJS.ErrnoException;
@@ -37,11 +39,11 @@ export async function readFiles(
  * then changes nothing.
  */
 export async function readManifestOption(
-  { filename = [] }: CommandValues<typeof FILENAME_OPTION>,
+  { filename = [], recursive = false }: CommandValues<typeof FILENAME_OPTION>,
   { stdin, writeError }: CommandEnvironment,
 ): Promise<readonly Manifest[]> {
   if (filename.length === 0) throw new UsageError('the option -f is missing, which names manifests');
-  const read = (await readFiles('-f', filename, stdin)).flatMap(readManifests);
+  const read = (await readFiles('-f', filename, stdin, { recursive })).flatMap(readManifests);
   const broken = read.filter((each) => each instanceof ManifestError);
   const last = broken.pop();
   for (const { message } of broken) writeError(errorLine(message));

@@ -7,10 +7,18 @@ import { type ApiResource, discoverResources } from '../../http/transport/discov
 import { httpTransport } from '../../http/transport/http-transport.js';
 import { type DialectName, dialectNamed, dialects, serviceGroup } from '../../meta/dialect.js';
 import type { Transport } from '../../protocol/transport.js';
+import { recoverFrom, translateError } from '../../util/catch-error.js';
 import { isRecord } from '../../util/json.js';
 import { messageOf } from '../../util/message-of.js';
 import { kubeconfigBackend } from '../kubeconfig-transport.js';
-import { type CommandEnvironment, type CommandOptions, type CommandValues, UsageError } from './command.js';
+import {
+  type CommandEnvironment,
+  type CommandOptions,
+  type CommandValues,
+  refuseBeside,
+  UsageError,
+} from './command.js';
+import { errorLine } from './manifest-input.js';
 
 /** The options for a running cluster. */
 export const KUBECONFIG_OPTIONS = {
@@ -29,6 +37,11 @@ export const CLUSTER_OPTIONS = {
   ...KUBECONFIG_OPTIONS,
   data: { type: 'string', value: 'DIR', help: 'the folder of a cluster that is not being served' },
 } as const satisfies CommandOptions;
+
+/** Rejects the options for a running cluster beside another option. */
+export function refuseRunning(option: string, values: CommandValues<typeof KUBECONFIG_OPTIONS>): void {
+  refuseBeside(option, values, ['kubeconfig', 'context', 'token', 'dialect']);
+}
 
 /** A cluster to send requests to. */
 export interface OpenCluster extends AsyncDisposable {
@@ -63,12 +76,11 @@ export async function openCluster(
   values: CommandValues<typeof CLUSTER_OPTIONS>,
   environment: CommandEnvironment,
 ): Promise<OpenCluster> {
-  if (values.data === undefined) return connectTo(kubeconfigConnection(values, environment));
-  const other = (['kubeconfig', 'context', 'token', 'dialect'] as const).find((name) => values[name] !== undefined);
-  if (other !== undefined) throw new UsageError(`--data and --${other} contradict each other`);
+  if (values.data === undefined) return connectTo(kubeconfigConnection(values, environment), environment);
+  refuseRunning('--data', values);
   // A cluster in this process is most of the library.
   const { openSavedCluster } = await import('./saved-cluster.js');
-  return connectTo(await openSavedCluster(values.data));
+  return connectTo(await openSavedCluster(values.data), environment);
 }
 
 /** The connection to the server of a kubeconfig. Throws UsageError. */
@@ -97,19 +109,27 @@ function openBackend(file: string, options: { context: string | undefined; token
   try {
     return kubeconfigBackend(file, options);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
-      throw new UsageError(`--kubeconfig ${file}: no such file`);
+    if (error instanceof Error && 'code' in error) {
+      throw new UsageError(`--kubeconfig ${file}: ${error.code === 'ENOENT' ? 'no such file' : error.message}`);
     }
-    // The command line has the option by another name.
-    throw new UsageError(messageOf(error).replace('the option token says who asks instead', 'use --token'));
+    // The command line has other names for the options.
+    const message = messageOf(error)
+      .replace('the option token says who asks instead', 'use --token')
+      .replace('the option context says which', '--context names one');
+    throw new UsageError(message);
   }
 }
 
-function connectTo(connection: ClusterConnection): OpenCluster {
+function connectTo(connection: ClusterConnection, { writeError }: CommandEnvironment): OpenCluster {
   const { url: baseUrl, token, dialect: name, namespace, folder } = connection;
   const dialect = dialectNamed(name);
   const fetch = (request: Request): Promise<Response> => connection.fetch(request);
   const options = { baseUrl, token, dialect: name } as const;
+  const skipped = new Set<string>();
+  const onSkipped = (groupVersion: string, why: string): void => {
+    if (!skipped.has(groupVersion)) writeError(errorLine(`the resources of ${groupVersion} are left out: ${why}`));
+    skipped.add(groupVersion);
+  };
   return {
     transport: httpTransport({ ...options, fetch }),
     tables: httpTransport({
@@ -123,7 +143,8 @@ function connectTo(connection: ClusterConnection): OpenCluster {
     namespace,
     ...(folder === undefined ? {} : { folder }),
     async discover() {
-      const resources = await discoverResources((path, accept) => readDocument(connection, path, accept), dialect);
+      const read = (path: string, accept: string) => readDocument(connection, path, accept);
+      const resources = await discoverResources(read, dialect, onSkipped);
       const other = dialects.find((each) => each !== dialect);
       const hasRoles = (group: string | undefined) => resources.some(({ gvk }) => gvk.group === group);
       const roles = serviceGroup('rbac.authorization');
@@ -142,22 +163,30 @@ async function readDocument(connection: ClusterConnection, path: string, accept:
   const headers = { accept, ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }) };
   const address = addressIn(url, path);
   const response = await connection.fetch(new Request(address, { headers })).catch((error: unknown) => {
-    throw new Error(`${address} cannot be reached: ${messageOf(error)}`, { cause: error });
+    throw unreachable(address, error);
   });
   const text = await response.text();
   if (response.ok) return parseAnswer(address, text);
-  const status = response.headers.get('content-type')?.startsWith('application/json') === true ? JSON.parse(text) : {};
+  const status: unknown = recoverFrom(
+    SyntaxError,
+    () => JSON.parse(text),
+    () => undefined,
+  );
   const why = isRecord(status) && typeof status['message'] === 'string' ? `: ${status['message']}` : '';
   throw new Error(`${address} answers with status ${response.status}${why}`);
 }
 
+/** A server does not answer. */
+export function unreachable(address: string, cause: unknown): Error {
+  return new Error(`${address} cannot be reached: ${messageOf(cause)}`, { cause });
+}
+
 function parseAnswer(address: string, text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw new Error(`${address} is not an API server: it answers with "${text.slice(0, 60)}"`, { cause: error });
-  }
+  return translateError(
+    SyntaxError,
+    () => JSON.parse(text),
+    (cause) => new Error(`${address} is not an API server: it answers with "${text.slice(0, 60)}"`, { cause }),
+  );
 }
 
 /** The address of a path; the URL of a server may end with a slash. */

@@ -12,7 +12,7 @@ import { join, resolve } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { kubeconfigText, writeKubeconfig } from '../kubeconfig.js';
 import { certificateForHost } from '../serve.js';
-import { type CommandOptions, type CommandValues, UsageError } from './command.js';
+import { type CommandOptions, type CommandValues, readHost, readPort, UsageError } from './command.js';
 
 export const LISTENER_OPTIONS = {
   port: { type: 'string', value: 'N', help: 'the port; default: any free port' },
@@ -42,7 +42,7 @@ export async function startListener(
   handlers: ProxyHandlers,
 ): Promise<ProxyListener> {
   const port = readPort(values.port ?? '0');
-  const host = values.host ?? '127.0.0.1';
+  const host = readHost(values.host) ?? '127.0.0.1';
   const { cert, key, ca } = await certificateForHost(host);
   const token = randomBytes(32).toString('base64url');
   const server = createServer({ cert, key });
@@ -50,7 +50,11 @@ export async function startListener(
     if (isAllowed(request, token)) handlers.request(request, response);
     else refuse(response);
   });
+  // The server does not close upgraded connections.
+  const upgraded = new Set<Duplex>();
   server.on('upgrade', (request, socket, head) => {
+    upgraded.add(socket);
+    socket.on('close', () => upgraded.delete(socket));
     // A client that is refused may reset the connection.
     socket.on('error', () => socket.destroy());
     if (isAllowed(request, token) && handlers.upgrade !== undefined) handlers.upgrade(request, socket, head);
@@ -58,7 +62,10 @@ export async function startListener(
   });
   server.listen(port, host);
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'EADDRINUSE' ? new UsageError(`port ${port} is in use; --port 0 takes a free one`) : error;
+    const isTaken = error.code === 'EADDRINUSE';
+    throw new UsageError(
+      isTaken ? `port ${port} is in use; --port 0 takes a free one` : `--host ${host}: ${error.message}`,
+    );
   });
   const shownHost = host.includes(':') ? `[${host}]` : host;
   const url = `https://${shownHost}:${(server.address() as AddressInfo).port}`;
@@ -67,6 +74,7 @@ export async function startListener(
   const close = async (): Promise<void> => {
     server.close();
     server.closeAllConnections();
+    for (const socket of upgraded) socket.destroy();
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   };
   await writeKubeconfig(kubeconfig, kubeconfigText({ url, caCertificate: ca, token })).catch(async (error: unknown) => {
@@ -74,12 +82,6 @@ export async function startListener(
     throw error;
   });
   return { url, kubeconfig, [Symbol.asyncDispose]: close };
-}
-
-function readPort(text: string): number {
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new UsageError(`--port takes a number from 0 to 65535, got "${text}"`);
 }
 
 function isAllowed({ headers }: IncomingMessage, token: string): boolean {

@@ -3,11 +3,13 @@
  */
 
 import { once } from 'node:events';
-import { lstat, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { type ClientRequest, type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { Duplex, Writable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { PRIVATE, requireReplaceable } from '../../etcd/replaceable-file.js';
+import { endToEndHeaders } from '../../http/answer.js';
 import {
   isWatchPath,
   RECORDING_HEADER,
@@ -58,43 +60,38 @@ export const command = defineCommand({
       await Promise.race([stopped, broken]);
       recorder.cut();
     } finally {
-      await new Promise<void>((resolve) => (file.destroyed ? resolve() : file.end(() => resolve())));
+      await closed(file);
     }
     environment.writeOut(`wrote ${recorder.count} exchanges to ${output}\n`);
     return 0;
   },
 });
 
-/** An empty file that only its owner can read. Throws UsageError for a symbolic link, which may lead to another file. */
-async function openRecording(path: string): Promise<Writable> {
-  try {
-    const status = await lstat(path).catch(() => undefined);
-    if (status?.isSymbolicLink() === true) throw new Error('it is a symbolic link');
-    const handle = await open(path, 'w', 0o600);
-    // The mode above applies to new files only.
-    if (status === undefined || status.isFile()) await handle.chmod(0o600);
-    return handle.createWriteStream();
-  } catch (error) {
-    throw new UsageError(`--output ${path}: ${messageOf(error)}`);
-  }
+/** Writes what is buffered. Rejects if that fails; an earlier error is reported elsewhere. */
+function closed(file: Writable): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (file.destroyed) resolve();
+    else file.end((error?: Error | null) => (error ? reject(error) : resolve()));
+  });
 }
 
-/** Headers that are not forwarded: those of the connection, and the credentials of the proxy. */
-const NOT_FORWARDED: ReadonlySet<string> = new Set([
-  'connection',
-  'keep-alive',
-  'transfer-encoding',
-  'host',
-  'authorization',
-  'accept-encoding',
-]);
+/** An empty file that only its owner can read. */
+async function openRecording(path: string): Promise<Writable> {
+  await requireReplaceable(path);
+  const handle = await open(path, 'w', PRIVATE);
+  // The mode above applies to new files only.
+  await handle.chmod(PRIVATE);
+  return handle.createWriteStream();
+}
+
+/** Headers that are not forwarded although they are not those of the connection: the proxy sends its own. */
+const NOT_FORWARDED: ReadonlySet<string> = new Set(['host', 'authorization', 'accept-encoding']);
 
 /** Headers that may contain credentials, or that concern the connection only. */
 const NOT_RECORDED =
   /^(?:authorization|proxy-.*|cookie|set-cookie|x-remote-.*|connection|keep-alive|host|transfer-encoding|content-length|date|audit-id|x-[a-z]+-pf-.*|sec-websocket-protocol)$|token|secret/;
 
 interface OpenExchange {
-  readonly exchange: RecordedExchange;
   cut(): void;
 }
 
@@ -134,8 +131,10 @@ class Recorder {
     socket.on('error', () => socket.destroy());
     this.#send(request, { connection: 'upgrade', upgrade: request.headers.upgrade ?? '' })
       .then((outgoing) => {
+        socket.on('close', () => outgoing.destroy());
         outgoing.on('upgrade', (answer, remote, remoteHead) => {
-          this.#write({ ...started, status: 101, responseHeaders: recordedHeaders(answer), isUpgrade: true });
+          socket.on('close', () => remote.destroy());
+          this.#finish({ ...started, status: 101, responseHeaders: recordedHeaders(answer), isUpgrade: true });
           const lines = rawLines(answer);
           socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines}\r\n`);
           remote.on('error', () => socket.destroy());
@@ -144,7 +143,7 @@ class Recorder {
           remote.pipe(socket).pipe(remote);
         });
         outgoing.on('response', (answer) => {
-          this.#write({ ...started, status: answer.statusCode ?? 0, responseHeaders: recordedHeaders(answer) });
+          this.#finish({ ...started, status: answer.statusCode ?? 0, responseHeaders: recordedHeaders(answer) });
           socket.write(`HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}\r\n${rawLines(answer)}\r\n`);
           answer.pipe(socket);
         });
@@ -198,25 +197,18 @@ class Recorder {
   /** Passes the answer on and records it. */
   async #pass(recorded: RecordedExchange, answer: IncomingMessage, response: ServerResponse): Promise<void> {
     const isStream = isWatchPath(recorded.path) || /[?&]follow=(?:true|1)\b/.test(recorded.path);
-    const beganMs = systemClock.now();
-    const chunks: Buffer[] = [];
-    const times: number[] = [];
+    const content = isStream ? new StreamContent() : new BodyContent(recorded.path, answer);
     const write = (isCut: boolean): void => {
       if (!this.#open.delete(entry)) return;
-      const decoder = new TextDecoder();
-      const parts = chunks.map((chunk, at) => [times[at] ?? 0, decoder.decode(chunk, { stream: true })] as const);
-      const content = isStream
-        ? { stream: parts }
-        : { responseBody: recordedBody(Buffer.concat(chunks), recorded.path, answer) };
-      this.#write({ ...recorded, ...content, ...(isCut ? { isCut: true } : {}) });
+      this.#finish({ ...recorded, ...content.take(), ...(isCut ? { isCut: true } : {}) });
     };
-    const entry: OpenExchange = { exchange: recorded, cut: () => write(true) };
+    const entry: OpenExchange = { cut: () => write(true) };
     this.#open.add(entry);
     try {
       for await (const chunk of answer as AsyncIterable<Buffer>) {
-        chunks.push(chunk);
-        times.push(Math.round(systemClock.now() - beganMs));
-        if (!response.write(chunk)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+        content.add(chunk);
+        if (content.isLong) await this.#write({ ...recorded, ...content.take(), isContinued: true });
+        if (!response.write(chunk)) await drained(response);
       }
       write(false);
       response.end();
@@ -227,11 +219,78 @@ class Recorder {
     }
   }
 
-  #write(exchange: RecordedExchange): void {
-    // It has ended, or the disk is full.
-    if (!this.#file.writable) return;
+  #finish(exchange: RecordedExchange): void {
     this.count++;
-    this.#file.write(recordingLine(exchange));
+    void this.#write(exchange);
+  }
+
+  /** Resolves when the file takes more. */
+  async #write(exchange: RecordedExchange): Promise<void> {
+    const file = this.#file;
+    // It has ended, or the disk is full.
+    if (!file.writable || file.write(recordingLine(exchange))) return;
+    await drained(file);
+  }
+}
+
+/** Resolves when a stream takes more, or is closed. */
+function drained(stream: Writable): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream.destroyed) return resolve();
+    const done = (): void => {
+      stream.off('drain', done).off('close', done);
+      resolve();
+    };
+    stream.on('drain', done).on('close', done);
+  });
+}
+
+/** A stream may never end, so it is written in parts of about this many characters. */
+const STREAM_PART = 1 << 20;
+
+/** The content of a stream since it was last taken. */
+class StreamContent {
+  readonly #beganMs = systemClock.now();
+  readonly #decoder = new TextDecoder();
+  #parts: [ms: number, text: string][] = [];
+  #length = 0;
+
+  add(chunk: Buffer): void {
+    const text = this.#decoder.decode(chunk, { stream: true });
+    this.#parts.push([Math.round(systemClock.now() - this.#beganMs), text]);
+    this.#length += text.length;
+  }
+
+  get isLong(): boolean {
+    return this.#length > STREAM_PART;
+  }
+
+  take(): Pick<RecordedExchange, 'stream'> {
+    const stream = this.#parts;
+    this.#parts = [];
+    this.#length = 0;
+    return { stream };
+  }
+}
+
+/** The body of an answer that is recorded as a whole. */
+class BodyContent {
+  readonly isLong = false;
+  readonly #path: string;
+  readonly #answer: IncomingMessage;
+  readonly #chunks: Buffer[] = [];
+
+  constructor(path: string, answer: IncomingMessage) {
+    this.#path = path;
+    this.#answer = answer;
+  }
+
+  add(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+  }
+
+  take(): Pick<RecordedExchange, 'responseBody'> {
+    return { responseBody: recordedBody(Buffer.concat(this.#chunks), this.#path, this.#answer) };
   }
 }
 
@@ -242,13 +301,17 @@ function acceptHeader({ headers }: IncomingMessage): { readonly accept?: string 
   return readable.length === 0 ? {} : { accept: readable.join(',') };
 }
 
-function forwardedHeaders({ rawHeaders }: IncomingMessage): Record<string, string[]> {
-  const headers: Record<string, string[]> = {};
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const name = (rawHeaders[at] ?? '').toLowerCase();
-    if (!NOT_FORWARDED.has(name)) headers[name] = [...(headers[name] ?? []), rawHeaders[at + 1] ?? ''];
+/** Repeated headers, such as Impersonate-Group and Warning, stay separate. */
+function forwardedHeaders({ headers, headersDistinct }: IncomingMessage): Record<string, string[]> {
+  const forwarded: Record<string, string[]> = {};
+  const all = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
+    values.map((value): [string, string] => [name, value]),
+  );
+  const source = { get: (name: string) => headers[name]?.toString() ?? null, [Symbol.iterator]: () => all.values() };
+  for (const [name, value] of endToEndHeaders(source)) {
+    if (!NOT_FORWARDED.has(name)) forwarded[name] = [...(forwarded[name] ?? []), value];
   }
-  return headers;
+  return forwarded;
 }
 
 function recordedHeaders({ headers }: IncomingMessage): Record<string, string> {

@@ -11,16 +11,24 @@ import {
   type RecordedExchange,
   RecordingError,
 } from '../../http/recording.js';
-import { systemClock } from '../../util/clock.js';
 import { isRecord } from '../../util/json.js';
+import { within } from '../../util/within.js';
 import {
   type CommandEnvironment,
   type CommandOptions,
   type CommandValues,
   defineCommand,
+  refuseBeside,
+  refuseWithout,
   UsageError,
 } from './command.js';
-import { addressIn, type ClusterConnection, KUBECONFIG_OPTIONS, kubeconfigConnection } from './open-cluster.js';
+import {
+  addressIn,
+  type ClusterConnection,
+  KUBECONFIG_OPTIONS,
+  kubeconfigConnection,
+  unreachable,
+} from './open-cluster.js';
 import { OUTPUT_OPTION, valueText } from './output.js';
 import { progressBar } from './progress.js';
 import { LISTENER_OPTIONS } from './proxy-listener.js';
@@ -34,6 +42,11 @@ const OPTIONS = {
   },
   ...OUTPUT_OPTION,
   ...KUBECONFIG_OPTIONS,
+  kubeconfig: {
+    ...KUBECONFIG_OPTIONS.kubeconfig,
+    help: 'send the requests to this running cluster; default: to a new cluster, also if KUBECONFIG is set',
+  },
+  dialect: { ...KUBECONFIG_OPTIONS.dialect, help: 'the dialect of the new or running cluster; default: kubernetes' },
   ...LISTENER_OPTIONS,
 } as const satisfies CommandOptions;
 
@@ -61,22 +74,19 @@ export const command = defineCommand({
 /** Returns the file. Throws UsageError. */
 function checkValues(values: ReplayValues, [file = '', ...others]: readonly string[]): string {
   if (file === '' || others.length > 0) throw new UsageError('replay takes one file');
-  const [wrong] = (
-    values.serve === true
-      ? (['from', 'output', 'kubeconfig', 'context', 'token'] as const)
-      : (['port', 'host', 'client-kubeconfig'] as const)
-  ).filter((name) => values[name] !== undefined);
-  if (wrong !== undefined)
-    throw new UsageError(`--${wrong} ${values.serve === true ? 'contradicts' : 'needs'} --serve`);
-  if (values.from !== undefined && values.kubeconfig !== undefined) {
-    throw new UsageError('--from and --kubeconfig contradict each other');
+  if (values.serve === true) {
+    refuseBeside('--serve', values, ['from', 'output', 'kubeconfig', 'context', 'token', 'dialect']);
+    return file;
   }
+  refuseWithout('--serve', values, ['port', 'host', 'client-kubeconfig']);
+  if (values.from !== undefined) refuseBeside('--from', values, ['kubeconfig']);
+  if (values.kubeconfig === undefined) refuseWithout('--kubeconfig', values, ['context', 'token']);
   return file;
 }
 
 async function readRecording(file: string): Promise<readonly RecordedExchange[]> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(error.code === 'ENOENT' ? `${file}: no such file` : error.message);
+    throw new UsageError(`${file}: ${error.code === 'ENOENT' ? 'no such file' : error.message}`);
   });
   try {
     return parseRecording(text);
@@ -168,7 +178,10 @@ async function send(
   // Recorded names stand for others. What they stand for must not change the host, which gets the token.
   if (!isResourcePath(actual)) throw new UsageError(`the recording has a request to ${actual}`);
   const url = addressIn(connection.url, actual);
-  return connection.fetch(new Request(url, { method, headers, ...(body === undefined ? {} : { body }) }));
+  const request = new Request(url, { method, headers, ...(body === undefined ? {} : { body }) });
+  return connection.fetch(request).catch((cause: unknown) => {
+    throw unreachable(url, cause);
+  });
 }
 
 function bytesOf(body: RecordedBody | undefined): Uint8Array<ArrayBuffer> | undefined {
@@ -220,7 +233,7 @@ async function compareWatch(
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
   while (reader !== undefined && actual.length < recorded.length) {
-    const next = await withTimeout(reader.read(), EVENT_TIMEOUT_MS);
+    const next = await within(EVENT_TIMEOUT_MS, reader.read());
     if (next === undefined || next.done) break;
     text += next.value;
     actual.splice(0, actual.length, ...eventsIn(text));
@@ -231,17 +244,10 @@ async function compareWatch(
   );
 }
 
-/** The events of complete lines, without bookmarks, which servers send when they like. */
+/** The events of complete lines, without bookmarks, whose times a server chooses. */
 function eventsIn(text: string): unknown[] {
   const lines = text.split('\n').slice(0, -1);
   return lines.flatMap((line) => (line.trim() === '' || line.includes('"type":"BOOKMARK"') ? [] : [parsed(line)]));
-}
-
-function withTimeout<Value>(promise: Promise<Value>, timeoutMs: number): Promise<Value | undefined> {
-  return new Promise((resolve, reject) => {
-    const stop = systemClock.after(timeoutMs, () => resolve(undefined));
-    promise.then(resolve, reject).finally(stop);
-  });
 }
 
 /** Differences of one answer that are printed. */

@@ -11,7 +11,14 @@ import type { ClusterState } from '../../storage/state.js';
 import { messageOf } from '../../util/message-of.js';
 import { fileJournal } from '../journal/file-journal.js';
 import { readSkippable, SNAPSHOT_FLAGS } from '../snapshot-flags.js';
-import { type CommandOptions, type CommandValues, defineCommand, UsageError } from './command.js';
+import {
+  type CommandOptions,
+  type CommandValues,
+  defineCommand,
+  refuseBeside,
+  refuseWithout,
+  UsageError,
+} from './command.js';
 import { KUBECONFIG_OPTIONS, openCluster } from './open-cluster.js';
 import { progressBar } from './progress.js';
 import { restoreInto } from './restore-into.js';
@@ -54,10 +61,15 @@ export const command = defineCommand({
 /** Returns the file. Throws UsageError. */
 function checkValues(values: RestoreValues, [file = '', ...others]: readonly string[]): string {
   if (file === '' || others.length > 0) throw new UsageError('restore takes one file');
-  if (values.data === undefined) return file;
+  if (values.data === undefined) {
+    refuseWithout('--data', values, ['runtime-config']);
+    if (skippedBy(values).includes('unserved')) {
+      throw new UsageError('--snapshot-skip unserved needs --data; a running cluster reports what it does not serve');
+    }
+    return file;
+  }
   if (values.data === '') throw new UsageError('--data takes a folder');
-  const other = (['kubeconfig', 'context', 'token', 'overwrite'] as const).find((name) => values[name] !== undefined);
-  if (other !== undefined) throw new UsageError(`--data and --${other} contradict each other`);
+  refuseBeside('--data', values, ['kubeconfig', 'context', 'token', 'overwrite']);
   return file;
 }
 
@@ -69,11 +81,13 @@ async function checkFolder(data: string): Promise<void> {
   if (content.length > 0) throw new UsageError(`--data ${data} is not empty; a cluster is restored to a new folder`);
 }
 
+function skippedBy(values: RestoreValues): readonly Skippable[] {
+  return (values['snapshot-skip'] ?? []).flatMap((list) => list.split(',')).map(readSkippable);
+}
+
 /** Reads an etcd snapshot or a file of objects. Rejects with UsageError. */
 export async function readState(file: string, values: RestoreValues): Promise<ClusterState> {
-  const skip: readonly Skippable[] = (values['snapshot-skip'] ?? [])
-    .flatMap((list) => list.split(','))
-    .map(readSkippable);
+  const skip = skippedBy(values);
   if (await isSnapshot(file)) {
     return openEtcdSnapshot(file, {
       skip,
@@ -82,6 +96,7 @@ export async function readState(file: string, values: RestoreValues): Promise<Cl
       dialect: values.dialect,
     });
   }
+  refuseWithout(`an etcd snapshot, and ${file} is none`, values, ['etcd-prefix', 'skip-hash-check']);
   const state = readDump(file, await readFile(file, 'utf8'));
   if (state.objects.length === 0) throw new UsageError(`${file} contains no objects`);
   return { ...state, skipsUnserved: skip.includes('unserved') };

@@ -15,6 +15,7 @@ import type { ClusterConnection } from './open-cluster.js';
 export async function loadDataFolder(
   data: string,
 ): Promise<{ readonly journal: Journal; readonly content: JournalContent }> {
+  if (data === '') throw new UsageError('--data takes a folder');
   const folder = join(data, 'journal');
   // Opening a journal creates its folder.
   const isPresent = (await stat(folder).catch(() => undefined))?.isDirectory() === true;

@@ -8,7 +8,7 @@ import { ETCD_FLAGS, type EtcdSettings, readEtcdSettings } from '../etcd-flags.j
 import { heapSizeLimit } from '../heap-guard.js';
 import { CONTROLLER_FLAGS, readServerFlags, SERVER_FLAGS, type ServerFlags } from '../server-flags.js';
 import { type OpenedSnapshot, readOpenedSnapshot, SNAPSHOT_FLAGS } from '../snapshot-flags.js';
-import { type CommandInput, type CommandOptions, UsageError } from './command.js';
+import { type CommandInput, type CommandOptions, readHost, readPort, UsageError } from './command.js';
 
 /** The settings of `orchplane serve`. */
 export interface ServeSettings {
@@ -127,7 +127,7 @@ export function readServeSettings({ values, positionals: rest }: CommandInput<ty
   }
   return {
     port: readPort(values.port ?? '0'),
-    host: values.host,
+    host: readHost(values.host),
     dialect: values.dialect ?? 'kubernetes',
     data: readDataFolder(values.data?.[0]),
     salvage: values.salvage === true,
@@ -179,12 +179,6 @@ function refuseCredentials(flags: ServerFlags): void {
   ] as const;
   const given = users.find(([value]) => value !== undefined);
   if (given !== undefined) throw new UsageError(`--anonymous and ${given[1]} contradict each other`);
-}
-
-function readPort(text: string): number {
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new UsageError(`--port takes a number from 0 to 65535, got "${text}"`);
 }
 
 function readDataFolder(text: string | undefined): string | undefined {

@@ -7,9 +7,9 @@ import { checkKnownRelease, OLDEST_KNOWN_RELEASE } from '../../kinds/releases/ap
 import type { Finding } from '../../manifests/finding.js';
 import { type CheckedObject, objectsOf, upgradeFindings } from '../../manifests/upgrade-check.js';
 import { messageOf } from '../../util/message-of.js';
-import { type CommandEnvironment, type CommandValues, defineCommand, UsageError } from './command.js';
+import { type CommandEnvironment, type CommandValues, defineCommand, refuseBeside, UsageError } from './command.js';
 import { counted, FINDING_OPTIONS, printFindings, readTree, TREE_OPTION } from './findings.js';
-import { CLUSTER_OPTIONS, openCluster } from './open-cluster.js';
+import { CLUSTER_OPTIONS, openCluster, refuseRunning } from './open-cluster.js';
 
 export const command = defineCommand({
   usage: ['upgrade-check --to RELEASE -f FILE… [options]', 'upgrade-check --to RELEASE --kubeconfig FILE [options]'],
@@ -63,10 +63,8 @@ async function readSource(
 ): Promise<CheckSource> {
   const { filename = [] } = values;
   if (filename.length === 0) return readRunning(values, environment);
-  const other = (['kubeconfig', 'context', 'token', 'dialect', 'data'] as const).find(
-    (name) => values[name] !== undefined,
-  );
-  if (other !== undefined) throw new UsageError(`-f and --${other} contradict each other`);
+  refuseRunning('-f', values);
+  refuseBeside('-f', values, ['data']);
   const { documents, findings, files } = await readTree('-f', filename, environment);
   const objects = documents.flatMap(objectsOf);
   if (objects.length === 0 && findings.every(({ level }) => level === 'note')) {
@@ -80,6 +78,8 @@ async function readRunning(
   environment: CommandEnvironment,
 ): Promise<CheckSource> {
   await using cluster = await openCluster(values, environment);
+  // Rejects a dialect that is not that of the cluster.
+  await cluster.discover();
   const { readCluster } = await import('../../etcd/read-cluster.js');
   const { objects } = await readCluster(cluster.transport);
   return { objects: Array.from(objects, ({ object }) => ({ value: object })), findings: [], where: 'the cluster' };

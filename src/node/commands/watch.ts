@@ -1,6 +1,7 @@
 /**
  * `orchplane get --watch`: prints objects and their changes until Ctrl-C.
  */
+import { sendForObject } from '../../manifests/send.js';
 import type { ApiList, ApiObject } from '../../meta/object.js';
 import type { ApiRequest } from '../../protocol/request.js';
 import { systemClock } from '../../util/clock.js';
@@ -10,7 +11,6 @@ import { type GetValues, namespaceOf, selectorsOf } from './get.js';
 import type { OpenCluster } from './open-cluster.js';
 import { tableText, valueText } from './output.js';
 import { type NamedTarget, objectName } from './resource-words.js';
-import { sendForObject } from './send.js';
 import { columnsOf, type Table, tableRows } from './table.js';
 
 const FOREVER_MS = 2 ** 53;
@@ -26,7 +26,7 @@ export async function watchObjects(
   const stop = new AbortController();
   // The watch of a saved cluster has no connection that keeps the process alive.
   const release = systemClock.after(FOREVER_MS, () => undefined);
-  void environment.untilStopped().then(() => {
+  void environment.untilUnread().then(() => {
     release();
     stop.abort();
   });

@@ -142,6 +142,63 @@ describe('the orchplane command', () => {
     });
   }, 120_000);
 
+  describe('standard output that cannot be written', () => {
+    /** Runs a line of a shell; `orchplane` is the program. */
+    async function shell(line: string): Promise<{ code: number | null; out: string; err: string }> {
+      const child = spawn('bash', ['-c', `orchplane() { "$NODE" "$PROGRAM" "$@"; }; set -o pipefail; ${line}`], {
+        stdio: ['pipe', 'pipe', 'pipe'],
+        env: { ...process.env, NODE: process.execPath, PROGRAM: program },
+      });
+      return finished(observed(child));
+    }
+
+    test.skipIf(!existsSync('/dev/full'))('is one sentence and exit code 2 on a full disk', async () => {
+      const { code, err } = await shell('orchplane --help > /dev/full');
+      expect({ code, err }).toEqual({
+        code: 2,
+        err: 'orchplane: standard output cannot be written: ENOSPC: no space left on device, write\n',
+      });
+    });
+
+    test('is one sentence and exit code 2 when a part was written', async () => {
+      const { code, err } = await shell(`ulimit -f 1; orchplane completion bash > ${join(folder, 'part')}`);
+      expect({ code, err }).toEqual({
+        code: 2,
+        err: 'orchplane: standard output cannot be written: EFBIG: file too large, write\n',
+      });
+    });
+
+    test('ends a command quietly when its reader exits', async () => {
+      expect(await shell('(sleep 0.5; orchplane completion bash) | true')).toEqual({ code: 141, out: '', err: '' });
+    });
+
+    test('ends a watch when its reader exits, but not a server', async () => {
+      const kubeconfig = join(folder, 'unread.kubeconfig');
+      const server = start('serve', '--no-tls', '--anonymous', '--log', '--kubeconfig', kubeconfig);
+      const address = /address +(\S+)/.exec(await printed(server, /Ctrl-C/))?.[1] ?? '';
+      server.stdout.destroy();
+      const create = (name: string): Promise<Response> =>
+        fetch(`${address}/api/v1/namespaces/default/configmaps`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } }),
+        });
+      expect((await create('first')).status).toBe(201);
+      const watch = start('get', 'configmaps', '-w', '-o', 'name', '--kubeconfig', kubeconfig);
+      await printed(watch, /first/);
+      watch.stdout.destroy();
+      const ended = once(watch, 'exit');
+      expect((await create('second')).status).toBe(201);
+      expect((await ended)[0]).toBe(141);
+      expect(outputs.get(watch)?.err).toBe('');
+      running.delete(watch);
+      const stopped = once(server, 'exit');
+      server.kill('SIGTERM');
+      expect((await stopped)[0]).toBe(0);
+      running.delete(server);
+    });
+  });
+
   test('reports every rejected manifest and does not start', async () => {
     const file = join(folder, 'bad.yaml');
     writeFileSync(
@@ -162,7 +219,11 @@ function start(...args: string[]): Child {
 }
 
 function startNode(nodeArgs: readonly string[], ...args: string[]): Child {
-  const child = spawn(process.execPath, [...nodeArgs, program, ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
+  return observed(spawn(process.execPath, [...nodeArgs, program, ...args], { stdio: ['pipe', 'pipe', 'pipe'] }));
+}
+
+/** Keeps the output of a process. */
+function observed(child: Child): Child {
   running.add(child);
   const seen = { out: '', err: '' };
   outputs.set(child, seen);

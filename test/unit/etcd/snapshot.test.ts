@@ -124,10 +124,12 @@ describe('writeEtcdSnapshot', () => {
     await using cluster = createCluster();
     const [file, other] = [temporaryFile(), temporaryFile(new TextEncoder().encode('theirs'))];
     symlinkSync(other, `${file}.part`);
-    symlinkSync(other, file);
     await writeEtcdSnapshot(file, cluster);
-    expect(readFileSync(other, 'utf8')).toBe('theirs');
     expect(lstatSync(file).isFile()).toBe(true);
+    const link = temporaryFile();
+    symlinkSync(other, link);
+    await expect(writeEtcdSnapshot(link, cluster)).rejects.toThrow('is a symbolic link; it is left as it is');
+    expect(readFileSync(other, 'utf8')).toBe('theirs');
   });
 
   test('keeps the version of a deletion', async () => {

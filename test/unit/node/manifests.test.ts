@@ -208,6 +208,15 @@ describe('readManifestFiles', () => {
     ]);
   });
 
+  test('reads subfolders on request', async () => {
+    await writeFile(join(folder, 'deeper', 'd.yaml'), 'd');
+    const read = await readManifestFiles([folder], Readable.from([]), { recursive: true });
+    expect(read.map(({ name }) => name)).toEqual(
+      ['a.yaml', 'b.yml', 'c.JSON', 'deeper/d.yaml'].map((name) => join(folder, name)),
+    );
+    await rm(join(folder, 'deeper', 'd.yaml'));
+  });
+
   test('rejects files that do not exist', async () => {
     await expect(readManifestFiles([join(folder, 'nope')])).rejects.toThrow('ENOENT');
     await expect(readManifestFiles([join(folder, 'deeper')])).rejects.toThrow('holds no .yaml');

@@ -83,7 +83,15 @@ test('a failure of the server is an error', async () => {
 });
 
 test('admission has spans for steps that wait or reject, below that of the request', async () => {
-  const waits = defineAdmission({ name: 'Waits', kind: ConfigMap, mutate: async () => undefined });
+  const waits = defineAdmission({
+    name: 'Waits',
+    kind: ConfigMap,
+    async mutate() {
+      // The part before the first await counts, too.
+      for (const start = performance.now(); performance.now() - start < 20; );
+      await Promise.resolve();
+    },
+  });
   const rejects = defineAdmission({
     name: 'Rejects',
     kind: ConfigMap,
@@ -94,6 +102,8 @@ test('admission has spans for steps that wait or reject, below that of the reque
   await cluster.api(ConfigMap).create({ metadata: { name: 'good' } });
   expect(spans.getFinishedSpans().map(nameOf)).toEqual(['admission Waits', 'create configmaps']);
   expect(nameOf(parentOf(spanNamed('admission Waits')))).toBe('create configmaps');
+  const [seconds = 0, nanoseconds = 0] = spanNamed('admission Waits')?.duration ?? [];
+  expect(seconds + nanoseconds / 1e9).toBeGreaterThanOrEqual(0.019);
 
   await expect(cluster.api(ConfigMap).create({ metadata: { name: 'bad' } })).rejects.toThrow('bad');
   expect(spanNamed('admission Rejects')?.attributes).toMatchObject({
@@ -161,4 +171,15 @@ test('durations are recorded by verb, resource and code', async () => {
 
 test('refuses unknown options', () => {
   expect(() => telemetry({ trace: true } as object)).toThrow(TypeError);
+});
+
+test.each([
+  [() => telemetry({ tracer: {} as never }), 'tracer is not a Tracer'],
+  [() => telemetry({ meter: null as never }), 'meter is not a Meter'],
+  [() => observed.admission(undefined as never), 'admission takes a list of plugins'],
+  [() => observed.controllers([{}] as never), 'controllers takes a list of controllers'],
+  [() => observed.handler({} as never), 'handler takes a function'],
+])('rejects arguments of a wrong type (%#)', (call, message) => {
+  expect(call).toThrow(TypeError);
+  expect(call).toThrow(message);
 });

@@ -17,6 +17,12 @@ function recordPassing(name: string, passed: string[]): Middleware {
 }
 
 describe('a middleware', () => {
+  test('is a function; other values are rejected', () => {
+    for (const value of [undefined, {}, 'log']) {
+      expect(() => testCluster().use(value as never)).toThrow(new TypeError('orchplane: use takes a function'));
+    }
+  });
+
   test('passes the requests of every client of the cluster to a middleware', async () => {
     const cluster = testCluster();
     const seen: string[] = [];

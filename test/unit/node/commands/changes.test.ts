@@ -1,9 +1,11 @@
 /** `orchplane diff` and `orchplane delete`, against a served cluster and against a saved one. */
 import { mergePatch } from 'orchplane';
-import { ConfigMap } from 'orchplane/kinds';
+import { ConfigMap, Secret } from 'orchplane/kinds';
 import { describe, expect, test } from 'vitest';
 import { configMap, saved, served, WIDGETS } from './clusters.js';
 import { run } from './run.js';
+
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 describe('diff', () => {
   test('shows what apply would change, and exits with 1', async () => {
@@ -32,6 +34,21 @@ describe('diff', () => {
     const { out } = await command('diff -f -', { stdin: secret('second') });
     expect(out).toContain("   a: '***'\n-  b: '*** (before)'\n+  b: '*** (after)'\n");
     expect(out).not.toContain(btoa('second'));
+  });
+
+  test('masks annotations of Secrets that contain their values', async () => {
+    const { command, cluster } = await served();
+    const annotations = { a: 'password=first', [LAST_APPLIED]: JSON.stringify({ data: { b: btoa('first') } }) };
+    await cluster.api(Secret).create({ metadata: { name: 's', annotations }, stringData: { b: 'first' } });
+    const manifest =
+      'apiVersion: v1\nkind: Secret\nmetadata: {name: s, annotations: {b: password=second}}\nstringData: {b: second}\n';
+    const { out } = await command('diff --force-conflicts -f -', { stdin: manifest });
+    expect(out).toContain("+  b: '*** (after)'\n");
+    expect(out).toContain('     a: redacted\n+    b: redacted\n');
+    for (const value of ['first', 'second']) {
+      expect(out).not.toContain(value);
+      expect(out).not.toContain(btoa(value));
+    }
   });
 
   test('shows objects of kinds that the same files define', async () => {

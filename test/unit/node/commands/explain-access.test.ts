@@ -100,9 +100,9 @@ roleRef:
   kind: ClusterRole
   name: backend
 subjects:
-  - kind: ServiceAccount
-    name: backend
-    namespace: shop
+- kind: ServiceAccount
+  name: backend
+  namespace: shop
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
@@ -114,9 +114,9 @@ roleRef:
   kind: Role
   name: backend
 subjects:
-  - kind: ServiceAccount
-    name: backend
-    namespace: shop
+- kind: ServiceAccount
+  name: backend
+  namespace: shop
 `);
   });
 
@@ -126,7 +126,10 @@ subjects:
     const discovery = event('get', { requestURI: '/apis/apps/v1?timeout=32s' });
     const { out } = await explain(watch + discovery, '-o', 'json');
     expect(JSON.parse(out)).toMatchObject({
-      items: [{ kind: 'Role', rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['watch'] }] }],
+      items: [
+        { kind: 'Role', rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['watch'] }] },
+        { kind: 'RoleBinding', subjects: [{ kind: 'ServiceAccount', name: 'backend', namespace: 'shop' }] },
+      ],
     });
   });
 
@@ -180,7 +183,7 @@ subjects:
     expect(out).toContain('# refused, 1 of 1: list secrets\n');
     expect(out).toContain('resources: [pods]\n    verbs: [watch]');
     expect(out).toContain('resources: [deployments/scale]\n    verbs: [patch]');
-    expect(out).toContain('kind: ServiceAccount\n    name: backend\n');
+    expect(out).toContain('kind: ServiceAccount\n  name: backend\n');
     expect((await explain(log)).err).toContain('a recording does not contain the user; --user names it\n');
   });
 

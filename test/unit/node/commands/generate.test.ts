@@ -139,6 +139,39 @@ export type WidgetV1beta1Input = InputOf<typeof WidgetV1beta1>;
     expect([...out.matchAll(/export const (\w+)/g)].map(([, name]) => name)).toEqual(['Widget']);
   });
 
+  const small = (kind: string, group = 'example.com', more = ''): string => {
+    const plural = `${kind.toLowerCase()}s`;
+    return `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: { name: ${plural}.${group}${more} }
+spec:
+  group: ${group}
+  scope: Namespaced
+  names: { plural: ${plural}, kind: ${kind}${more === '' ? '' : ', shortNames: null, categories: null, singular: null'} }
+  versions: [{ name: v1, served: true, storage: true, schema: { openAPIV3Schema: { type: object } }${more === '' ? '' : ', subresources: null, additionalPrinterColumns: null'} }]
+`;
+  };
+
+  test('gives every export of the module a name of its own', async () => {
+    const text = [small('Gadget'), small('GadgetInput'), small('ObjectOf'), small('Part'), small('Part', 'other.org')];
+    const file = join(folder, 'many.yaml');
+    writeFileSync(file, text.join('---\n'));
+    const { code, out } = await run(['generate', 'types', file]);
+    expect(code).toBe(0);
+    const values = [...out.matchAll(/export const (\w+)/g)].map(([, name]) => name);
+    const types = [...out.matchAll(/export type (\w+)/g)].map(([, name]) => name);
+    expect(values).toEqual(['GadgetExample', 'GadgetInputExample', 'ObjectOfExample', 'PartExample', 'PartOther']);
+    expect(new Set(types).size).toBe(2 * values.length);
+  });
+
+  test('takes fields with the value null as absent', async () => {
+    const file = join(folder, 'nulls.yaml');
+    writeFileSync(file, small('Gadget', 'example.com', ', annotations: null, labels: null'));
+    expect(await run(['generate', 'types', file, '-o', output])).toMatchObject({ code: 0, out: '' });
+    expect(readFileSync(output, 'utf8')).toContain("  names: { plural: 'gadgets' },\n");
+    expect((await run(['generate', 'types', file, '-o', output, '--check'])).code).toBe(0);
+  });
+
   test('does not write an unchanged module again', async () => {
     await generate();
     expect((await generate()).err).toBe(`${output}: 1 CRD, unchanged\n`);

@@ -7,6 +7,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -197,6 +198,59 @@ describe('import', () => {
     });
   });
 
+  test('replaces annotations of Secrets that contain their values', async () => {
+    const cluster = newCluster();
+    const password = 'hunter"2\n';
+    const annotations = {
+      plain: `the password is ${password.trim()}`,
+      base64: `copy=${btoa(password)}`,
+      json: JSON.stringify({ password }),
+      short: 'ab',
+      contains: 'abc',
+      other: 'kept',
+    };
+    await cluster
+      .api(Secret)
+      .create({ metadata: { name: 's', annotations }, stringData: { password, short: 'ab', empty: '' } });
+    const file = join(folder, 'dump.json');
+    await run(['import', '-o', file, '--redact-secrets', '--kubeconfig', await served(cluster)]);
+    expect(dumped(file).find(({ kind }) => kind === 'Secret')?.metadata.annotations).toEqual({
+      plain: 'redacted',
+      base64: 'redacted',
+      json: 'redacted',
+      short: 'redacted',
+      contains: 'abc',
+      other: 'kept',
+    });
+  });
+
+  test('refuses another cluster whose dialect is not that of the imported one', async () => {
+    const target = createCluster({ dialect: 'orch' });
+    onTestFinished(() => target.close());
+    const file = join(folder, 'to.kubeconfig');
+    writeFileSync(file, await served(target));
+    expect(await run(['import', '--to', file, '--kubeconfig', await served(newCluster())])).toEqual({
+      code: 2,
+      out: '',
+      err: `orchplane: --to ${file}: its dialect is not kubernetes, which is that of the imported cluster\n`,
+    });
+  });
+
+  test('writes neither through a symbolic link nor in the place of a device', async () => {
+    const kubeconfig = await served(newCluster());
+    const link = join(folder, 'link.yaml');
+    symlinkSync(join(folder, 'target'), link);
+    expect(await run(['import', '-o', link, '--kubeconfig', kubeconfig])).toEqual({
+      code: 2,
+      out: '',
+      err: `orchplane: ${link} is a symbolic link; it is left as it is\n`,
+    });
+    expect((await run(['import', '-o', '/dev/null', '--kubeconfig', kubeconfig])).err).toBe(
+      'orchplane: /dev/null is no regular file; it is left as it is\n',
+    );
+    expect(readdirSync(folder)).toEqual(['link.yaml']);
+  });
+
   test('shows its progress on a terminal only', async () => {
     const kubeconfig = await served(newCluster());
     const args = ['import', '-o', join(folder, 'dump.json'), '--kubeconfig', kubeconfig];
@@ -270,6 +324,14 @@ describe('import', () => {
     ['restore package.json --data d', 'package.json is neither an etcd snapshot nor a file of objects'],
     ['restore package.json --data src', '--data src is not empty; a cluster is restored to a new folder'],
     ['restore f --data d --kubeconfig k', '--data and --kubeconfig contradict each other'],
+    ['restore f --runtime-config api/all=true', '--runtime-config needs --data'],
+    ['restore f --snapshot-skip unserved', '--snapshot-skip unserved needs --data'],
+    ['restore f --snapshot-skip all', '--snapshot-skip takes unserved and encrypted, got "all"'],
+    [
+      'restore package.json --data d --etcd-prefix /x',
+      '--etcd-prefix needs an etcd snapshot, and package.json is none',
+    ],
+    ['import --to= --kubeconfig k', 'import takes either --output'],
   ])('rejects "%s" with one line and exit code 2', async (line, problem) => {
     const { code, out, err } = await run(line);
     expect({ code, out }).toEqual({ code: 2, out: '' });

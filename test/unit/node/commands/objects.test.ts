@@ -1,8 +1,10 @@
 /** `orchplane apply` and `orchplane get`, against a served cluster and against a saved one. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { ConfigMap, CoreEvent, Deployment, Namespace, Secret } from 'orchplane/kinds';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { configMap, saved, served, temporaryFolder, WIDGETS } from './clusters.js';
 import { run } from './run.js';
@@ -46,6 +48,23 @@ describe('apply', () => {
     const { out, code } = await command(`apply -f ${folder}/a.yaml -f ${folder}/more -o json`);
     expect(code).toBe(0);
     expect(JSON.parse(out).items.map((item: { kind: string }) => item.kind)).toEqual(['ConfigMap', 'Secret']);
+  });
+
+  test('reads subfolders with -R only', async () => {
+    const { command } = await served();
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, 'more/deep'), { recursive: true });
+    writeFileSync(join(folder, 'more/deep/b.yaml'), configMap('b'));
+    expect(await command(`apply -f ${folder}`)).toEqual({
+      code: 2,
+      out: '',
+      err: `orchplane: -f: ${folder} holds no .yaml, .yml or .json file; -R reads its subfolders\n`,
+    });
+    writeFileSync(join(folder, 'a.yaml'), configMap('a'));
+    expect((await command(`apply -f ${folder}`)).out).toBe('configmap/a created\n');
+    expect((await command(`diff -R -f ${folder}`)).out).toContain('+++ ConfigMap default/b\n');
+    expect((await command(`apply --recursive -f ${folder}`)).out).toBe('configmap/a unchanged\nconfigmap/b created\n');
+    expect((await command(`delete -R -f ${folder}`)).out).toBe('configmap/a deleted\nconfigmap/b deleted\n');
   });
 
   test('prints a line for each rejected object, applies the others and exits with 1', async () => {
@@ -111,6 +130,8 @@ describe('apply', () => {
     ['get', 'get takes a resource, such as pods or configmaps/web'],
     ['get pods', 'no cluster is named; use --kubeconfig FILE, set KUBECONFIG, or use --data DIR'],
     ['get pods --kubeconfig nowhere', '--kubeconfig nowhere: no such file'],
+    ['get pods --kubeconfig src', '--kubeconfig src: EISDIR'],
+    ['get pods --data=', '--data takes a folder'],
     ['get pods --data nowhere', '--data nowhere is not the folder of a cluster'],
     ['get pods --data d --kubeconfig k', '--data and --kubeconfig contradict each other'],
     ['get pods -n a -A', '--namespace and --all-namespaces contradict each other'],
@@ -140,6 +161,62 @@ describe('apply', () => {
     expect((await run('get pods', { variables: { KUBECONFIG: 'a:b' } })).err).toContain(
       'KUBECONFIG names several files',
     );
+  });
+});
+
+describe('a server that is not as expected', () => {
+  /** The kubeconfig of a server that answers paths with a status and a text. */
+  async function answering(answers: Readonly<Record<string, readonly [code: number, text: string]>>): Promise<string> {
+    const server = createServer((request, response) => {
+      const [code, text] = answers[request.url?.split('?')[0] ?? ''] ?? [404, '{}'];
+      response.writeHead(code, { 'content-type': 'application/json' }).end(text);
+    });
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    return `{"current-context":"a","contexts":[{"name":"a","context":{"cluster":"c"}}],"clusters":[{"name":"c","cluster":{"server":"http://127.0.0.1:${port}"}}]}`;
+  }
+
+  test.each([200, 404, 502])('is named if it answers with HTML and status %d', async (code) => {
+    const kubeconfig = await answering({ '/api': [code, '<html>welcome</html>'] });
+    const { code: exit, out, err } = await run(['get', 'pods', '--kubeconfig', kubeconfig]);
+    expect([exit, out]).toEqual([2, '']);
+    expect(err).toMatch(
+      /^orchplane: http:\/\/127\.0\.0\.1:\d+\/api (is not an API server|answers with status)[^\n]*\n$/,
+    );
+  });
+
+  const core = JSON.stringify({
+    resources: [{ name: 'configmaps', kind: 'ConfigMap', namespaced: true, verbs: ['get', 'list'] }],
+  });
+  const list = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMapList', metadata: {}, items: [] });
+
+  test('is used without the groups whose aggregated server fails', async () => {
+    const kubeconfig = await answering({
+      '/api': [200, '{"versions":["v1"]}'],
+      '/api/v1': [200, core],
+      '/apis': [200, '{"groups":[{"name":"metrics.k8s.io","versions":[{"version":"v1beta1"}]}]}'],
+      '/apis/metrics.k8s.io/v1beta1': [503, 'service unavailable'],
+      '/api/v1/namespaces/default/configmaps': [200, list],
+    });
+    const { code, err } = await run(['get', 'configmaps', '-o', 'name', '--kubeconfig', kubeconfig]);
+    expect(code).toBe(0);
+    expect(err).toMatch(
+      /^orchplane: the resources of metrics\.k8s\.io\/v1beta1 are left out: [^\n]+ answers with status 503\nno objects/,
+    );
+  });
+
+  test('is used without the groups whose discovery is stale', async () => {
+    const aggregated = { items: [{ metadata: { name: 'm.io' }, versions: [{ version: 'v1', freshness: 'Stale' }] }] };
+    const kubeconfig = await answering({
+      '/api': [200, '{"versions":["v1"]}'],
+      '/api/v1': [200, core],
+      '/apis': [200, JSON.stringify(aggregated)],
+      '/api/v1/namespaces/default/configmaps': [200, list],
+    });
+    const { code, err } = await run(['get', 'configmaps', '-o', 'name', '--kubeconfig', kubeconfig]);
+    expect(code).toBe(0);
+    expect(err).toMatch(/^orchplane: the resources of m\.io\/v1 are left out: its server does not answer\n/);
   });
 });
 

@@ -1,6 +1,7 @@
 /** `orchplane record` and `orchplane replay`. */
 import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { request } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -76,6 +77,13 @@ async function recorded(
   await work(command.kubeconfig);
   return command.end();
 }
+
+const kubeconfigFor = (server: string): string =>
+  JSON.stringify({
+    'current-context': 'a',
+    contexts: [{ name: 'a', context: { cluster: 'c' } }],
+    clusters: [{ name: 'c', cluster: { server } }],
+  });
 
 const clientOf = (kubeconfig: string) => createClient({ transport: kubeconfigTransport(kubeconfig) });
 
@@ -173,11 +181,7 @@ describe('record', () => {
   });
 
   test('answers with 502 when the recorded server cannot be reached', async () => {
-    const config = JSON.stringify({
-      'current-context': 'a',
-      contexts: [{ name: 'a', context: { cluster: 'c' } }],
-      clusters: [{ name: 'c', cluster: { server: 'http://127.0.0.1:1' } }],
-    });
+    const config = kubeconfigFor('http://127.0.0.1:1');
     const command = await started(['record', '-o', join(folder, 'r.jsonl'), '--kubeconfig', config]);
     const { url, token, fetch } = kubeconfigBackend(command.kubeconfig);
     const headers = { authorization: `Bearer ${String(token)}` };
@@ -197,15 +201,10 @@ describe('record', () => {
     });
     await listening(backend);
     const { port } = backend.address() as AddressInfo;
-    const config = JSON.stringify({
-      'current-context': 'a',
-      contexts: [{ name: 'a', context: { cluster: 'c' } }],
-      clusters: [{ name: 'c', cluster: { server: `http://127.0.0.1:${port}` } }],
-    });
+    const config = kubeconfigFor(`http://127.0.0.1:${port}`);
     const file = join(folder, 'r.jsonl');
     const command = await started(['record', '-o', file, '--kubeconfig', config]);
     const { url, token, agent } = kubeconfigBackend(command.kubeconfig);
-    const { request } = await import('node:https');
     const headers = { authorization: `Bearer ${String(token)}`, connection: 'Upgrade', upgrade: 'echo' };
     const outgoing = request(`${url}/api/v1/namespaces/default/pods/p/exec?command=ls`, { agent, headers });
     const echoed = await new Promise<string>((resolve, reject) => {
@@ -224,6 +223,112 @@ describe('record', () => {
     backend.close();
   });
 
+  test('ends upgraded connections when it stops', async () => {
+    const backend = createServer();
+    const remoteClosed = new Promise<void>((resolve) => {
+      backend.on('upgrade', (_request, socket) => {
+        socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
+        // Sockets of a server stay open for writing.
+        socket.on('error', () => undefined).on('end', () => socket.end(resolve));
+        socket.resume();
+      });
+    });
+    await listening(backend);
+    const config = kubeconfigFor(`http://127.0.0.1:${(backend.address() as AddressInfo).port}`);
+    const command = await started(['record', '-o', join(folder, 'r.jsonl'), '--kubeconfig', config]);
+    const { url, token, agent } = kubeconfigBackend(command.kubeconfig);
+    const headers = { authorization: `Bearer ${String(token)}`, connection: 'Upgrade', upgrade: 'echo' };
+    const outgoing = request(`${url}/api/v1/namespaces/default/pods/p/attach`, { agent, headers });
+    const clientClosed = new Promise<void>((resolve, reject) => {
+      outgoing.on('error', reject).on('upgrade', (_answer, socket) => {
+        socket.on('error', () => undefined).on('close', () => resolve());
+        socket.resume();
+        void command.end();
+      });
+    });
+    outgoing.end();
+    await Promise.all([clientClosed, remoteClosed]);
+    expect((await command.end()).code).toBe(0);
+    backend.close();
+  });
+
+  test('forwards repeated headers, but not those of the connection', async () => {
+    let received: IncomingMessage | undefined;
+    const backend = createServer((incoming, response) => {
+      received = incoming;
+      response.setHeader('warning', ['299 - "a"', '299 - "b"']);
+      response.writeHead(200, { connection: 'x-hop', 'x-hop': '1' }).end('{}');
+    });
+    await listening(backend);
+    const config = kubeconfigFor(`http://127.0.0.1:${(backend.address() as AddressInfo).port}`);
+    const command = await started(['record', '-o', join(folder, 'r.jsonl'), '--kubeconfig', config]);
+    const { url, token, agent } = kubeconfigBackend(command.kubeconfig);
+    const headers = {
+      authorization: `Bearer ${String(token)}`,
+      'impersonate-group': ['a', 'b'],
+      connection: 'keep-alive, x-own',
+      'x-own': '1',
+      te: 'trailers',
+    };
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      request(`${url}/api/v1/pods`, { agent, headers }, resolve).on('error', reject).end();
+    });
+    answer.resume();
+    expect(received?.headersDistinct['impersonate-group']).toEqual(['a', 'b']);
+    expect(received?.headers).not.toHaveProperty('x-own');
+    expect(received?.headers).not.toHaveProperty('te');
+    expect(received?.headers).not.toHaveProperty('authorization');
+    expect(answer.headersDistinct['warning']).toEqual(['299 - "a"', '299 - "b"']);
+    expect(answer.headers).not.toHaveProperty('x-hop');
+    await command.end();
+    backend.close();
+  });
+
+  test('writes a long watch in parts while it lasts, and reads it as one exchange', async () => {
+    const file = join(folder, 'r.jsonl');
+    const event = `${JSON.stringify({ type: 'ADDED', object: { text: 'é'.repeat(600_000) } })}\n`;
+    let stream: ServerResponse | undefined;
+    const backend = createServer((_incoming, response) => {
+      stream = response;
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.write(event + event);
+    });
+    await listening(backend);
+    const config = kubeconfigFor(`http://127.0.0.1:${(backend.address() as AddressInfo).port}`);
+    const command = await started(['record', '-o', file, '--kubeconfig', config]);
+    const { url, token, agent } = kubeconfigBackend(command.kubeconfig);
+    const headers = { authorization: `Bearer ${String(token)}` };
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      request(`${url}/api/v1/pods?watch=true`, { agent, headers }, resolve).on('error', reject).end();
+    });
+    answer.resume();
+    await expect.poll(() => readFileSync(file, 'utf8').includes('"isContinued":true')).toBe(true);
+    // A recorder that is killed leaves a part of the watch.
+    expect(exchangesIn(file)).toMatchObject([{ path: '/api/v1/pods?watch=true', isCut: true }]);
+    stream?.end(event);
+    await new Promise((resolve) => answer.on('end', resolve));
+    expect((await command.end()).out).toContain('wrote 1 exchanges');
+    const [exchange, ...others] = exchangesIn(file);
+    expect(others).toEqual([]);
+    expect(exchange?.isCut).toBeUndefined();
+    expect(exchange?.stream?.map(([, text]) => text).join('')).toBe(event + event + event);
+    backend.close();
+  });
+
+  test('refuses an empty host, for which Node listens on all addresses', async () => {
+    const args = ['-o', join(folder, 'f'), '--host', '', '--kubeconfig', await served(newCluster())];
+    const err = 'orchplane: --host takes an address, such as 127.0.0.1\n';
+    expect(await run(['record', ...args])).toEqual({ code: 2, out: '', err });
+    expect(await run(['serve', '--host', ''])).toEqual({ code: 2, out: '', err });
+  });
+
+  test('names a host that it cannot listen on', async () => {
+    const args = ['-o', join(folder, 'f'), '--host', '203.0.113.1', '--kubeconfig', await served(newCluster())];
+    expect((await run(['record', ...args])).err).toMatch(
+      /^orchplane: --host 203\.0\.113\.1: [^\n]*EADDRNOTAVAIL[^\n]*\n$/,
+    );
+  });
+
   test('does not touch an existing recording when an option is wrong', async () => {
     const file = join(folder, 'old.jsonl');
     writeFileSync(file, 'old');
@@ -234,7 +339,7 @@ describe('record', () => {
     symlinkSync(file, link);
     expect(await run(['record', '-o', link, '--kubeconfig', await served(newCluster())])).toMatchObject({
       code: 2,
-      err: `orchplane: --output ${link}: it is a symbolic link\n`,
+      err: `orchplane: ${link} is a symbolic link; it is left as it is\n`,
     });
     expect(readFileSync(file, 'utf8')).toBe('old');
   });
@@ -246,9 +351,13 @@ describe('record', () => {
     ['replay', 'replay takes one file'],
     ['replay a b', 'replay takes one file'],
     ['replay nowhere', 'nowhere: no such file'],
+    ['replay src', 'src: EISDIR'],
     ['replay package.json', 'package.json is not a recording of "orchplane record"'],
     ['replay a --port 1', '--port needs --serve'],
-    ['replay a --serve --from b', '--from contradicts --serve'],
+    ['replay a --serve --from b', '--serve and --from contradict each other'],
+    ['replay a --serve --dialect orch', '--serve and --dialect contradict each other'],
+    ['replay a --context c', '--context needs --kubeconfig'],
+    ['replay a --token t', '--token needs --kubeconfig'],
     ['replay a --from b --kubeconfig c', '--from and --kubeconfig contradict each other'],
   ])('rejects "%s" with one line and exit code 2', async (line, problem) => {
     const { code, out, err } = await run(line);
@@ -308,6 +417,19 @@ describe('replay', () => {
     const { code, err } = await run(['replay', file, '--kubeconfig', await served(newCluster())]);
     expect(err).toMatch(/^orchplane: the recording has a request to \.example\.com#\w{5}\/pods\n$/);
     expect(code).toBe(2);
+  });
+
+  test('names a server that does not answer', async () => {
+    const file = join(folder, 'r.jsonl');
+    await recorded(file, newCluster(), (kubeconfig) =>
+      clientOf(kubeconfig)
+        .api(Pod)
+        .list()
+        .then(() => undefined),
+    );
+    const { code, err } = await run(['replay', file, '--kubeconfig', kubeconfigFor('http://127.0.0.1:1')]);
+    expect(code).toBe(2);
+    expect(err).toMatch(/^orchplane: http:\/\/127\.0\.0\.1:1\/api\/v1\/[^\n]+ cannot be reached: [^\n]+\n$/);
   });
 
   test('starts from the state of an import', async () => {

@@ -36,6 +36,7 @@ export async function run(args: string | readonly string[], options: RunOptions 
     isTerminal: options.isTerminal ?? { out: false, error: false },
     variables,
     untilStopped: () => stop,
+    untilUnread: () => stop,
     hasBanner: true,
   });
   return { code, out, err };

@@ -1,5 +1,5 @@
 /** `orchplane serve --etcd-snapshot` and `orchplane snapshot`, without a process of their own. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createCluster, mergePatch } from 'orchplane';
@@ -8,6 +8,7 @@ import { ConfigMap, Endpoints, SelfSubjectAccessReview, ServiceAccount } from 'o
 import { fileJournal, serve } from 'orchplane/node';
 import { fakeClock } from 'orchplane/testing';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { replaceFile } from '../../../../src/etcd/replaceable-file.js';
 import { startFromSnapshot } from '../../../../src/node/serve-snapshot.js';
 import { run } from './run.js';
 
@@ -106,6 +107,59 @@ test('snapshot reads a running cluster through its API', async () => {
   const { objects } = await openEtcdSnapshot(output);
   const uids = (list: readonly { metadata: { uid: string } }[]) => list.map(({ metadata }) => metadata.uid).sort();
   expect(uids(objects)).toEqual(uids(cluster.storageReader.everything()));
+});
+
+test('snapshot takes the cluster from KUBECONFIG, and a context and a token', async () => {
+  await using cluster = createCluster({ dialect: 'kubernetes' });
+  await using _server = await serve(cluster, { kubeconfig: join(folder, 'kubeconfig'), token: 'secret' });
+  const output = join(folder, 'served.db');
+  const variables = { KUBECONFIG: join(folder, 'kubeconfig') };
+  expect((await run(['snapshot', '-o', output], { variables })).code).toBe(0);
+  expect(await run(['snapshot', '-o', output, '--context', 'other'], { variables })).toMatchObject({
+    code: 2,
+    out: '',
+  });
+  expect((await run(['snapshot', '-o', output, '--token', 'wrong'], { variables })).err).toMatch(
+    /^orchplane: [^\n]*Unauthorized\n$/,
+  );
+});
+
+test('snapshot rejects a dialect that the cluster does not have', async () => {
+  await using cluster = createCluster({ dialect: 'orch' });
+  await using server = await serve(cluster, { kubeconfig: join(folder, 'kubeconfig') });
+  expect(await run(['snapshot', '-o', join(folder, 'x.db'), '--kubeconfig', server.kubeconfig])).toEqual({
+    code: 2,
+    out: '',
+    err: 'orchplane: the cluster has the dialect orch; add --dialect orch\n',
+  });
+  expect(readdirSync(folder)).toEqual(['kubeconfig']);
+});
+
+test('a snapshot is written neither through a symbolic link nor in the place of a folder or a device', async () => {
+  await using cluster = createCluster({ dialect: 'kubernetes' });
+  const [target, link, subfolder] = ['target', 'link.db', 'folder.db'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  writeFileSync(target, 'kept');
+  symlinkSync(target, link);
+  mkdirSync(subfolder);
+  await expect(writeEtcdSnapshot(link, cluster)).rejects.toThrow(`${link} is a symbolic link; it is left as it is`);
+  await expect(writeEtcdSnapshot(subfolder, cluster)).rejects.toThrow(`${subfolder} is no regular file`);
+  await expect(writeEtcdSnapshot('/dev/null', cluster)).rejects.toThrow('/dev/null is no regular file');
+  expect(readdirSync(folder).sort()).toEqual(['folder.db', 'link.db', 'target']);
+  expect(readFileSync(target, 'utf8')).toBe('kept');
+});
+
+test('nothing remains of a file whose writing fails', async () => {
+  const file = join(folder, 'x.db');
+  const failing = replaceFile(file, 0o600, async (append) => {
+    await append('a part');
+    throw new Error('no more');
+  });
+  await expect(failing).rejects.toThrow('no more');
+  expect(readdirSync(folder)).toEqual([]);
 });
 
 test('snapshot reads a data folder', async () => {

@@ -63,6 +63,23 @@ describe('upgrade-check', () => {
     expect((await check(text, '1.20', '--strict')).code).toBe(0);
   });
 
+  test.each([
+    ['resource.k8s.io/v1alpha1', 'PodScheduling', '1.27'],
+    ['resource.k8s.io/v1alpha2', 'ResourceClass', '1.31'],
+    ['resource.k8s.io/v1alpha3', 'PodSchedulingContext', '1.32'],
+    ['coordination.k8s.io/v1alpha1', 'LeaseCandidate', '1.32'],
+    ['flowcontrol.apiserver.k8s.io/v1alpha1', 'FlowSchema', '1.21'],
+    ['node.k8s.io/v1alpha1', 'RuntimeClass', '1.24'],
+    ['settings.k8s.io/v1alpha1', 'PodPreset', '1.20'],
+    ['networking.k8s.io/v1alpha1', 'ClusterCIDR', '1.29'],
+  ])('knows that %s %s was removed in %s', async (apiVersion, kind, release) => {
+    const { code, lines } = await check(object(apiVersion, kind), release);
+    expect(code).toBe(1);
+    expect(lines[0]).toContain(`${apiVersion} ${kind}, removed in ${release}`);
+    const before = `1.${Number(release.slice(2)) - 1}`;
+    expect((await check(object(apiVersion, kind), before)).code).toBe(0);
+  });
+
   test('reports versions that the release does not have yet', async () => {
     const { code, lines } = await check(object('admissionregistration.k8s.io/v1', 'ValidatingAdmissionPolicy'), '1.29');
     expect(code).toBe(1);
@@ -122,6 +139,11 @@ spec:
     onTestFinished(async () => {
       await server.close();
       await cluster.close();
+    });
+    // The server writes its own Endpoints.
+    expect(await run(['upgrade-check', '--to', '1.33', '--strict', '--kubeconfig', server.kubeconfig])).toMatchObject({
+      code: 0,
+      out: '',
     });
     await cluster.applyYaml(object('v1', 'Endpoints', 'subsets: []\n'));
     const { code, out } = await run(['upgrade-check', '--to', '1.33', '--kubeconfig', server.kubeconfig]);
