@@ -9,7 +9,7 @@
 import { errors } from '../meta/errors.js';
 import type { RequestBody } from '../protocol/body.js';
 import { BodyError } from '../protocol/body.js';
-import { MAX_CONTAINERS } from '../protocol/value-limits.js';
+import { MAX_CHARACTERS, MAX_CONTAINERS } from '../protocol/value-limits.js';
 import { jsonType } from '../schema/decode-scalar.js';
 import { JsonSyntaxError, parseJson } from '../text/json/parse-json.js';
 import {
@@ -167,7 +167,7 @@ function hasLongKey(document: unknown): boolean {
 }
 
 /** A node needs some hundred bytes until the document is JSON. */
-const LIMITS = { collections: MAX_CONTAINERS, nodes: 1_000_000 };
+const LIMITS = { collections: MAX_CONTAINERS, nodes: 1_000_000, characters: MAX_CHARACTERS };
 
 function readYaml(text: string, linesBefore: number): Document {
   try {
@@ -175,7 +175,7 @@ function readYaml(text: string, linesBefore: number): Document {
     const badCharacter = forbiddenCharacterError(whole);
     if (badCharacter !== undefined) throw badCharacter;
     const root = parseDocument(whole, linesBefore, LIMITS);
-    const decoder = new Decoder();
+    const decoder = new Decoder(LIMITS);
     const value = root === undefined ? null : toJson(decoder.decode(root));
     return { parsed: { value }, repeatedKeys: decoder.repeatedKeys };
   } catch (error) {

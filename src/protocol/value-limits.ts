@@ -12,7 +12,7 @@ export const MAX_CONTAINERS = 250_000;
 export const MAX_OBJECT_CONTAINERS = 2 * MAX_CONTAINERS;
 export const TOO_MANY_CONTAINERS = `more than ${MAX_OBJECT_CONTAINERS} objects and lists`;
 /** The maximum number of characters: more than any body has, except YAML with aliases. */
-const MAX_CHARACTERS = 8 * 1024 * 1024;
+export const MAX_CHARACTERS = 8 * 1024 * 1024;
 
 /** Throws 413 if the result of a patch exceeds the limits. The server computes its managedFields, which do not count. */
 export function requireObjectLimits(value: unknown): void {

@@ -11,6 +11,7 @@ import { type IpFamily, parseIpSloppy, printIp } from '../../meta/ip.js';
 import { type LabelSelector, type Labels, labelSelectorFrom, matchesLabels } from '../../meta/labels.js';
 import { formatTime, timeToMs } from '../../text/time/time.js';
 import { deepEqual } from '../../util/json.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import { keyOf, type Lookup, type SharedInformer } from '../runtime/shared-informer.js';
 import { isPodFinished, isPodReady, isTerminating, podCondition, type StoredPod } from '../workloads/pod-state.js';
 
@@ -217,12 +218,23 @@ export function portNumber(
   { targetPort = 0, protocol }: Pick<ServicePort, 'targetPort' | 'protocol'>,
 ): number | undefined {
   if (typeof targetPort === 'number') return targetPort;
-  const sidecars = (pod.spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === 'Always');
-  for (const { ports = [] } of [...pod.spec.containers, ...sidecars]) {
-    const port = ports.find((candidate) => candidate.name === targetPort && candidate.protocol === protocol);
-    if (port !== undefined) return port.containerPort;
+  return getOrInsertComputed(portsOfPods, pod, namedPorts).get(`${protocol} ${targetPort}`);
+}
+
+/** A Service may have thousands of ports with names, and so may a pod. Objects are immutable, so the result is cached. */
+const portsOfPods = new WeakMap<StoredPod, ReadonlyMap<string, number>>();
+
+/** The ports by protocol and name; the first one of a name counts. */
+function namedPorts({ spec: { containers, initContainers = [] } }: StoredPod): ReadonlyMap<string, number> {
+  const named = new Map<string, number>();
+  const sidecars = initContainers.filter(({ restartPolicy }) => restartPolicy === 'Always');
+  for (const { ports = [] } of [...containers, ...sidecars]) {
+    for (const { name, protocol, containerPort } of ports) {
+      const key = `${protocol} ${name}`;
+      if (name !== undefined && !named.has(key)) named.set(key, containerPort);
+    }
   }
-  return undefined;
+  return named;
 }
 
 export function isHeadless({ spec }: StoredService): boolean {

@@ -7,7 +7,7 @@
 import type { EndpointAddress, EndpointPort, EndpointSubset } from '../../kinds/generated/core-v1.js';
 import type { DeepReadonly } from '../../meta/object.js';
 import { encodeSorted } from '../../util/json.js';
-import { compareText } from '../../util/order.js';
+import { byKey, compareText } from '../../util/order.js';
 
 export type Address = DeepReadonly<EndpointAddress>;
 
@@ -47,7 +47,11 @@ export function subsetsOf(addresses: Iterable<AddressWithPort>): Subset[] {
     if (known === undefined) byAddresses.set(key, { ports: port === undefined ? [] : [port], entries });
     else if (port !== undefined) known.ports.push(port);
   }
-  return [...byAddresses.values()].map(toSubset).sort(compareSubsets);
+  // The reference server sorts subsets by hashes that depend on uids; any stable order will do.
+  // upstream: pkg/api/v1/endpoints/util.go subsetsByHash
+  const subsets = Array.from(byAddresses.values(), toSubset);
+  const encoded = subsets.map((subset) => [encodeSorted(subset), subset] as const);
+  return encoded.sort(byKey).map(([, subset]) => subset);
 }
 
 /** The addresses of subsets, each combined with each port. */
@@ -81,14 +85,6 @@ function addressKey({ ip, targetRef }: Address): string {
 
 function compareAddresses(a: Address, b: Address): number {
   return compareText(a.ip, b.ip) || compareText(a.targetRef?.uid ?? '', b.targetRef?.uid ?? '');
-}
-
-/**
- * The reference server sorts subsets by hashes that depend on uids; any stable order will do.
- * upstream: pkg/api/v1/endpoints/util.go subsetsByHash
- */
-function compareSubsets(a: Subset, b: Subset): number {
-  return compareText(encodeSorted(a), encodeSorted(b));
 }
 
 /**

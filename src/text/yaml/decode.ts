@@ -4,7 +4,7 @@
  */
 import { byKey } from '../../util/order.js';
 import { YamlSyntaxError } from './characters.js';
-import type { YamlNode } from './parse.js';
+import { YamlLimitError, type YamlLimits, type YamlNode } from './parse.js';
 import { goScalar, resolveScalar, type YamlScalar } from './scalar.js';
 
 /** A YAML value; mapping keys are scalars of any type. */
@@ -15,7 +15,7 @@ export type YamlMapping = Map<string | symbol, { readonly key: YamlScalar; reado
 
 /**
  * Decodes a node tree. Throws {@link YamlSyntaxError} for what the reference server rejects: a scalar that does not
- * match its tag, a mapping as a key, aliases that contain themselves or expand excessively.
+ * match its tag, a mapping as a key, aliases that contain themselves or expand excessively; {@link YamlLimitError}.
  */
 export class Decoder {
   /** Messages such as `line 7: key "k" already set in map`, in order of occurrence. */
@@ -24,11 +24,18 @@ export class Decoder {
   // The reference server counts the document itself.
   #decoded = 1;
   #fromAliases = 0;
+  #characters = 0;
+  readonly #limits: YamlLimits | undefined;
+
+  constructor(limits?: YamlLimits) {
+    this.#limits = limits;
+  }
 
   decode(node: YamlNode): YamlValue {
     this.#count();
     switch (node.kind) {
       case 'scalar':
+        this.#countCharacters(node.text);
         return resolveScalar(node);
       case 'sequence':
         return node.children.map((child) => this.decode(child));
@@ -50,6 +57,13 @@ export class Decoder {
     if (this.#fromAliases / this.#decoded > allowedAliasShare(this.#decoded)) {
       throw new YamlSyntaxError('document contains excessive aliasing');
     }
+  }
+
+  /** A few aliases can repeat a long scalar, which is resolved each time. */
+  #countCharacters({ length }: string): void {
+    this.#characters += length;
+    const limit = this.#limits?.characters ?? Infinity;
+    if (this.#characters > limit) throw new YamlLimitError(`limit is ${limit} characters`);
   }
 
   #inAlias<Result>(alias: Alias, use: (target: YamlNode) => Result): Result {

@@ -23,6 +23,8 @@ export type YamlNode = { readonly line: number } & (
 export interface YamlLimits {
   readonly collections: number;
   readonly nodes: number;
+  /** Of all scalars; those of an alias count again. */
+  readonly characters: number;
 }
 
 /** The document exceeds a limit. */
@@ -163,7 +165,8 @@ class Parser {
     if (handle === '') return text;
     const prefix = this.#tagPrefixes.get(handle);
     if (prefix === undefined) throw parserError('found undefined tag handle', token);
-    return prefix + text;
+    // Longer tags are unknown, and so is what is left of them. A long prefix would be copied for each node.
+    return prefix.slice(0, LONGEST_TAG) + text.slice(0, LONGEST_TAG);
   }
 
   #step(state: State): void {
@@ -321,6 +324,9 @@ function restOf(type: TokenType, context: 'block' | 'indentless' | 'flow'): Stat
   if (type === 'block-sequence') return 'block-sequence';
   return type === 'block-mapping' ? 'mapping-key' : undefined;
 }
+
+/** More than any known tag has. */
+const LONGEST_TAG = 64;
 
 const MAPPINGS: ReadonlySet<State> = new Set(['mapping-key', 'flow-mapping-first']);
 

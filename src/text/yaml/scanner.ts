@@ -303,11 +303,12 @@ export class Scanner {
   }
 
   /** Fetches a token that may start a key. */
-  #fetchNode(type: TokenType, scan: () => Partial<Token>): void {
+  #fetchNode(type: TokenType, scan: () => { readonly text: string; readonly handle?: string }): void {
     this.#saveSimpleKey();
     this.#keyAllowed = false;
-    const start = this.#tokenHere(type);
-    this.#queue.push({ ...start, ...scan() });
+    const { offset, line } = this.#reader;
+    const { text, handle } = scan();
+    this.#queue.push(handle === undefined ? { type, offset, line, text } : { type, offset, line, text, handle });
   }
 
   #fetchBlockScalar(): void {
@@ -320,9 +321,10 @@ export class Scanner {
   #fetchPlainScalar(): void {
     this.#saveSimpleKey();
     this.#keyAllowed = false;
-    const start = this.#tokenHere('scalar');
+    const { offset, line } = this.#reader;
     const { text, endsAfterBreak } = scanPlainScalar(this.#reader, { indent: this.#indent, inFlow: this.#inFlow });
-    this.#queue.push({ ...start, text, isPlain: true });
+    // Not a copy of `#tokenHere`: that took most of the time of a large document.
+    this.#queue.push({ type: 'scalar', offset, line, text, isPlain: true });
     if (endsAfterBreak) this.#keyAllowed = true;
   }
 

@@ -4,7 +4,7 @@
  */
 
 import { describe, expect, test } from 'vitest';
-import { yamlBody } from '../../../src/codec/yaml.js';
+import { yamlBody, yamlDocumentBody } from '../../../src/codec/yaml.js';
 import { parseJson } from '../../../src/text/json/parse-json.js';
 import { setOwn } from '../../../src/util/json.js';
 import fc from '../../property/seeded.js';
@@ -296,6 +296,21 @@ describe('hostile YAML', () => {
           .join(', ')}]`,
       );
     expect(fault(lines.join('\n'))).toBe('document contains excessive aliasing');
+  });
+
+  const long = 'x'.repeat(1_000_000);
+  test.each<[string, string]>([
+    ['values', `a: &a ${long}\nb: [${'*a, '.repeat(1000)}]`],
+    ['binary values', `a: &a !!binary ${'QUJD'.repeat(250_000)}\nb: [${'*a, '.repeat(1000)}]`],
+    ['keys', `? &a ${long}\n: 1\n${'*a : 1\n'.repeat(1000)}`],
+    ['keys of merged mappings', `a: &a\n  ? ${long}\n  : 1\nb:\n${'  <<: *a\n'.repeat(1000)}`],
+  ])('rejects aliases that repeat long %s', (_name, text) => {
+    expect(() => value(text)).toThrow('limit is 8388608 characters');
+  });
+
+  test('ignores unknown tags with long prefixes, which many values have', () => {
+    const text = `%TAG !e! tag:yaml.org,2002:${long}\n---\n[${'!e!x 1, '.repeat(20_000)}]`;
+    expect(yamlDocumentBody(text).read().value).toEqual(Array(20_000).fill('1'));
   });
 
   test('accepts a key with its colon within 1024 characters', () => {

@@ -7,6 +7,7 @@ import { ConfigMap, Endpoints, Namespace, Pod, Service } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { truncateSubsets } from '../../../src/controllers/endpoints/endpoints.js';
+import { portNumber } from '../../../src/controllers/endpoints/pod-services.js';
 import {
   addressesIn,
   md5,
@@ -15,6 +16,7 @@ import {
   sortSubsetPorts,
   subsetsOf,
 } from '../../../src/controllers/endpoints/subsets.js';
+import type { StoredPod } from '../../../src/controllers/workloads/pod-state.js';
 import { type PodSetup, type Serving, serving } from './endpoints-fixture.js';
 
 async function found({ cluster }: Serving, name = 'svc') {
@@ -99,6 +101,16 @@ describe('pods of an Endpoints object', () => {
 });
 
 describe('Endpoints ports', () => {
+  test('resolves thousands of named ports in a pod with thousands of ports', () => {
+    const names = Array.from({ length: 60_000 }, (_, index) => `n${index}`);
+    const ports = names.map((name, index) => ({ name, containerPort: index, protocol: 'TCP' }));
+    const pod = { spec: { containers: [{ ports }] } } as unknown as StoredPod;
+    const started = process.cpuUsage();
+    const found = names.map((targetPort) => portNumber(pod, { targetPort, protocol: 'TCP' }));
+    expect(process.cpuUsage(started).user).toBeLessThan(2_000_000);
+    expect(found).toEqual(ports.map(({ containerPort }) => containerPort));
+  });
+
   test('resolves named container ports and omits pods without the port', async () => {
     const self = await serving([endpoints()]);
     await self.service('svc', {

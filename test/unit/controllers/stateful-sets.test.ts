@@ -151,6 +151,17 @@ describe('ordered StatefulSet', () => {
 });
 
 describe('parallel StatefulSet', () => {
+  test('does not compute two billion replicas before it creates the first one', async () => {
+    await make({ replicas: 2_147_483_647 });
+    expect(await world.podNames()).toEqual(['web-0']);
+  });
+
+  test('creates more pods than one reconcile creates', async () => {
+    await make({ replicas: 1_200, podManagementPolicy: 'Parallel' });
+    expect(await world.podNames()).toHaveLength(1_200);
+    expect(await status()).toMatchObject({ replicas: 1_200 });
+  });
+
   test('creates and deletes pods without waiting', async () => {
     await make({ replicas: 5, podManagementPolicy: 'Parallel' });
     expect(await world.podNames()).toEqual(['web-0', 'web-1', 'web-2', 'web-3', 'web-4']);

@@ -80,7 +80,7 @@ class SetUpdater extends ControllerPart<SetUpdate> {
   readonly #revisions = this.options.revisions;
   readonly #pods = this.options.pods;
   readonly #isOrdered = this.#set.spec.podManagementPolicy !== 'Parallel';
-  /** Wanted replicas by ordinal, including missing ones. */
+  /** Wanted replicas by ordinal, including missing ones. Up to the first {@link MAX_BATCH_SIZE} missing ones. */
   readonly #replicas: readonly Replica[];
   /** Excess pods, highest ordinal first. */
   readonly #excess: readonly Replica[];
@@ -94,11 +94,7 @@ class SetUpdater extends ControllerPart<SetUpdate> {
     const existing = new Map(
       all.filter(({ ordinal }) => isWantedOrdinal(set, ordinal)).map((each) => [each.ordinal, each]),
     );
-    const first = firstOrdinal(set);
-    this.#replicas = Array.from({ length: set.spec.replicas }, (_, index) => {
-      const ordinal = first + index;
-      return existing.get(ordinal) ?? { ordinal, name: podName(set, ordinal) };
-    });
+    this.#replicas = wantedReplicas(set, existing);
     this.#excess = all
       .filter(({ ordinal }) => ordinal >= 0 && !isWantedOrdinal(set, ordinal))
       .sort((left, right) => right.ordinal - left.ordinal);
@@ -249,7 +245,7 @@ class SetUpdater extends ControllerPart<SetUpdate> {
     const { replicas, updateStrategy } = this.#set.spec;
     const { partition = 0, maxUnavailable = 1 } = updateStrategy.rollingUpdate ?? {};
     const allowed = Math.max(1, scaleIntOrString(maxUnavailable, { total: replicas, round: 'down' }));
-    const unhealthy = this.#replicas.filter(({ pod }) => !isHealthy(pod)).length;
+    const unhealthy = replicas - this.#replicas.filter(({ pod }) => isHealthy(pod)).length;
     const outdated = this.#replicas
       .slice(partition)
       .flatMap(({ pod }) => (pod !== undefined && this.#isOutdated(pod) ? [pod] : []))
@@ -295,6 +291,20 @@ class SetUpdater extends ControllerPart<SetUpdate> {
     if (error === undefined) events.record(this.#set, 'Normal', `Successful${reason}`, `${subject} successful`);
     else events.record(this.#set, 'Warning', `Failed${reason}`, `${subject} failed error: ${messageOf(error)}`);
   }
+}
+
+/** Pods that are created cause another reconcile, which continues: a set may want two billion. */
+function wantedReplicas(set: StoredSet, existing: ReadonlyMap<number, Replica>): readonly Replica[] {
+  const wanted: Replica[] = [];
+  const first = firstOrdinal(set);
+  const end = first + set.spec.replicas;
+  let missing = 0;
+  for (let ordinal = first; ordinal < end && missing < MAX_BATCH_SIZE; ordinal++) {
+    const replica = existing.get(ordinal);
+    if (replica === undefined) missing++;
+    wanted.push(replica ?? { ordinal, name: podName(set, ordinal) });
+  }
+  return wanted;
 }
 
 function countedStatus(

@@ -23,6 +23,8 @@ type NodeSelectorOf = NonNullable<Allocation['nodeSelector']>;
 
 /** The API limits the devices of a claim. */
 const MAX_DEVICES = 32;
+/** The number of combinations grows exponentially with the devices of a claim. */
+const MAX_TRIES = 100_000;
 
 /** A device that the node can reach. */
 interface Candidate {
@@ -171,7 +173,7 @@ function allDevices(
   });
 }
 
-/** Tries all devices for all requests, one after the other, and returns the first solution. */
+/** Tries all devices for all requests, one after the other, and returns the first solution. Gives up after many tries. */
 function search(
   requests: readonly Request[],
   pools: readonly Pool[],
@@ -180,11 +182,15 @@ function search(
   const choices: Choice[] = [];
   const isFree = ({ id }: Candidate) => !inUse.has(id) && !choices.some((each) => each.id === id);
   const slots = requests.flatMap((request) => Array.from({ length: request.count }, (_, at) => ({ request, at })));
+  let tries = 0;
   const fill = (index: number): boolean => {
     const slot = slots[index];
     if (slot === undefined) return true;
     const { request, at } = slot;
     for (const candidate of candidatesFor(request, at, pools)) {
+      if (++tries > MAX_TRIES) {
+        throw new SchedulingError(`claim ${nameOf(request.claim)}: no devices found in ${MAX_TRIES} tries`);
+      }
       if (!isFree(candidate) || !request.isSelected(candidate)) continue;
       const choice = { ...candidate, request };
       if (!meetsConstraints(choice, choices)) {

@@ -104,6 +104,15 @@ describe('DynamicResources', () => {
     );
   });
 
+  test('gives up if there are too many combinations of devices', () => {
+    const devices = Array.from({ length: 40 }, (_, index) => device(`d${index}`));
+    const selectors = expression(`device.attributes["${DRIVER}"].model == "absent"`);
+    const impossible = claim([request('r', { count: 20 }), request('s', { selectors })]);
+    expect(() => place(user, snapshotOf(nodes, [anyClass, slice('a', devices), impossible]))).toThrow(
+      'claim default/c: no devices found in 100000 tries',
+    );
+  });
+
   test('describes the allocation with its configuration and its nodes', () => {
     const opaque = { driver: DRIVER, parameters: { a: 1 } };
     const configured = object('DeviceClass', 'any', { spec: { config: [{ opaque }] } });
