@@ -89,6 +89,11 @@ export function createObject(
   return chain(runAdmissionPhase('mutate', { operation: 'CREATE', object: draft }, write), () => {
     const mutated = redecodeMutated(draft, write);
     restoreManagedFields(mutated);
+    if (parameters.fromUpdate === true) {
+      // There is no live object to compare with, but the syntax of a given resourceVersion is checked.
+      checkResourceVersionSyntax(mutated);
+      if (!write.dryRun) mutated.metadata.resourceVersion = undefined;
+    }
     return chain(finishCreate(mutated, write, parameters), (object) => ({ object, created: true }));
   });
 }
@@ -140,7 +145,9 @@ export function updateObject(info: UpdatedObjectInfo, write: WriteOperation, att
     throw storageErrorToStatus(error, { verb: 'update', draft }, write);
   };
   return rescue(() => {
-    if (live === undefined) return createAbsent(draft, info, write);
+    if (live === undefined) {
+      return createObject(draft, write, { hasManagedFields: info.hasManagedFields, fromUpdate: true });
+    }
     const stored =
       info.view === undefined
         ? updateLive(draft, live, info, write)
@@ -151,13 +158,6 @@ export function updateObject(info: UpdatedObjectInfo, write: WriteOperation, att
 
 /** More lost races than real contention causes. A plugin that writes the same object would loop forever. */
 const MAX_UPDATE_ATTEMPTS = 100;
-
-function createAbsent(draft: DraftObject, info: UpdatedObjectInfo, write: WriteOperation): MaybePromise<WriteResult> {
-  // There is no live object to compare with, but the syntax of a given resourceVersion is checked.
-  checkResourceVersionSyntax(draft);
-  if (!write.dryRun) draft.metadata.resourceVersion = undefined;
-  return createObject(draft, write, { hasManagedFields: info.hasManagedFields, fromUpdate: true });
-}
 
 function updateLive(
   draft: DraftObject,

@@ -167,3 +167,18 @@ test('parses the ports of a port-forward request as numbers', async () => {
   );
   expect(await forward('80,81')).toBe('pod p does not have a host assigned');
 });
+
+test('checks the resourceVersion of an apply that creates a pod after mutating admission', async () => {
+  const { call } = start();
+  const apply = (priorityClassName: string | undefined) =>
+    call(
+      'PATCH',
+      `${PODS}/a?fieldManager=m`,
+      { apiVersion: 'v1', kind: 'Pod', ...pod('a', { priorityClassName }, { resourceVersion: 'x' }) },
+      { 'content-type': 'application/apply-patch+yaml' },
+    );
+  const { status, body } = await apply('none');
+  expect([status, body.message]).toEqual([403, 'pods "a" is forbidden: no PriorityClass with name none was found']);
+  const { status: code, body: failure } = await apply(undefined);
+  expect([code, failure.message]).toEqual([500, 'strconv.ParseUint: parsing "x": invalid syntax']);
+});
