@@ -25,6 +25,9 @@ export interface StructuralSchema {
   readonly oneOf: readonly StructuralSchema[];
   readonly not?: StructuralSchema;
   readonly definitions: ReadonlyMap<string, StructuralSchema>;
+  readonly patternProperties: ReadonlyMap<string, StructuralSchema>;
+  /** Only those that are schemas. */
+  readonly dependencies: ReadonlyMap<string, StructuralSchema>;
   readonly preserveUnknownFields: boolean | undefined;
   readonly embeddedResource: boolean;
   readonly intOrString: boolean;
@@ -46,10 +49,11 @@ export function structuralSchemaOf(raw: JSONSchemaProps, dialect: Dialect): Stru
   const view = (schema: JSONSchemaProps) => structuralSchemaOf(schema, dialect);
   const each = (schemas: readonly JSONSchemaProps[] | undefined) =>
     schemas === undefined || schemas.length === 0 ? NO_SCHEMAS : schemas.map(view);
-  const byName = (schemas: Readonly<Record<string, JSONSchemaProps>> | undefined) =>
-    schemas === undefined
-      ? NO_NAMED_SCHEMAS
-      : new Map(Object.keys(schemas).map((name) => [name, view(schemas[name] as JSONSchemaProps)]));
+  const byName = (schemas: Readonly<Record<string, unknown>> | undefined) => {
+    if (schemas === undefined) return NO_NAMED_SCHEMAS;
+    const names = Object.keys(schemas).filter((name) => isRecord(schemas[name]));
+    return new Map(names.map((name) => [name, view(schemas[name] as JSONSchemaProps)]));
+  };
   const { items, additionalProperties: additional, not } = raw;
   return {
     raw,
@@ -65,6 +69,8 @@ export function structuralSchemaOf(raw: JSONSchemaProps, dialect: Dialect): Stru
     oneOf: each(raw.oneOf),
     ...(not === undefined ? {} : { not: view(not) }),
     definitions: byName(raw.definitions),
+    patternProperties: byName(raw.patternProperties),
+    dependencies: byName(raw.dependencies),
     preserveUnknownFields: extension('preserve-unknown-fields') as boolean | undefined,
     embeddedResource: extension('embedded-resource') === true,
     intOrString: extension('int-or-string') === true,

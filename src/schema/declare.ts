@@ -5,6 +5,7 @@
  */
 import { deepFreeze } from '../util/json.js';
 import {
+  type AnyNode,
   type Field,
   GO_TYPES,
   type ObjectNode,
@@ -129,6 +130,13 @@ export const namedString = (goType: string): Declaration => scalar('string', goT
 /** Arbitrary JSON, stored as it is. */
 export function anything(goType = 'interface {}'): Declaration {
   return required(uniform({ type: 'any', goType, atomic: true }));
+}
+
+/** JSON of a type with its own decoder, which may contain the struct. */
+export function selfDecoding(decode: NonNullable<AnyNode['decode']>, struct?: Declaration): Declaration {
+  const schema = struct?.node as ObjectNode | undefined;
+  const node: AnyNode = { type: 'any', goType: 'interface {}', atomic: true, decode, ...(schema && { schema }) };
+  return required(uniform(node));
 }
 
 /** An embedded document of any kind, stored as it is. */

@@ -1,16 +1,21 @@
 /**
- * Decodes scalar values with the error messages of the reference server's decoder; zero values of scalars.
+ * Decodes scalar values, and values with a decoder of their own, with the error messages of the reference server's
+ * decoder; zero values of scalars.
  */
 import { Quantity } from '../meta/quantity.js';
 import { isCanonicalTime, parseMicroTime, parseTime, ZERO_TIME } from '../text/time/time.js';
 import { canonicalBase64, encodeBase64 } from '../util/base64.js';
-import { NumberText } from '../util/json.js';
+import { cloneJson, NumberText } from '../util/json.js';
 import { messageOf } from '../util/message-of.js';
-import type { ScalarNode } from './schema-node.js';
+import type { AnyNode, ScalarNode } from './schema-node.js';
 
 /** The document cannot be decoded as an object of the kind. The message is that of the reference server's decoder. */
 export class DecodeError extends Error {
   override readonly name = 'DecodeError';
+  /** For a value of the wrong type: what it is, and the type. */
+  mismatch?: { readonly what: string; readonly goType: string };
+  /** Set if the decoding ends here: the error takes precedence over values of the wrong type before it. */
+  aborts = false;
 }
 
 /** The path of a value for messages: the enclosing struct, the field, and the parent. Undefined at the top. */
@@ -18,6 +23,25 @@ export interface FieldPosition {
   readonly goName: string;
   readonly name: string;
   readonly above: FieldPosition | undefined;
+}
+
+/** Copies an arbitrary value, or decodes it if its type has its own decoder. Errors of that one name only this field. */
+export function decodeAny(
+  { decode, schema }: AnyNode,
+  raw: unknown,
+  position: FieldPosition | undefined,
+  depth: number,
+): unknown {
+  if (decode === undefined) return cloneJson(raw, depth);
+  try {
+    return decode(raw, depth, schema);
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    const { mismatch } = error;
+    const shown = mismatch === undefined ? error : mismatchAt(position, mismatch);
+    shown.aborts = true;
+    throw shown;
+  }
 }
 
 /** `given` is the original value if it was not a plain value. */
@@ -143,10 +167,15 @@ export function typeError(
   literal = '',
 ): DecodeError {
   const what = literal === '' ? jsonType(raw) : `number ${literal}`;
-  if (position === undefined) return new DecodeError(`json: cannot unmarshal ${what} into Go value of type ${goType}`);
-  return new DecodeError(
-    `json: cannot unmarshal ${what} into Go struct field ${position.goName}.${pathTo(position)} of type ${goType}`,
-  );
+  return mismatchAt(position, { what, goType });
+}
+
+function mismatchAt(position: FieldPosition | undefined, mismatch: NonNullable<DecodeError['mismatch']>): DecodeError {
+  const where = position === undefined ? 'value' : `struct field ${position.goName}.${pathTo(position)}`;
+  const { what, goType } = mismatch;
+  const error = new DecodeError(`json: cannot unmarshal ${what} into Go ${where} of type ${goType}`);
+  error.mismatch = mismatch;
+  return error;
 }
 
 /** The field names from the top. */

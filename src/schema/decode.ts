@@ -13,6 +13,7 @@ import { sortedKeys } from '../util/order.js';
 import { arrange } from './arrange.js';
 import {
   DecodeError,
+  decodeAny,
   decodeScalar,
   type FieldPosition,
   isEmpty,
@@ -65,10 +66,15 @@ function decodeWhole(schema: ObjectNode, value: unknown, walk: Walk): MutableRec
     return decodeObject(schema, jsonView(value), undefined, walk);
   } catch (error) {
     if (error instanceof NotJsonError) throw new DecodeError(`json: ${error.message}`, { cause: error });
-    if (error instanceof DecodeError && schema.representation === 'struct')
+    if (error instanceof DecodeError && !error.aborts && schema.representation === 'struct')
       throw firstAbortingError(schema, value) ?? error;
     throw error;
   }
+}
+
+/** Decodes a struct inside a value that has its own decoder, which has no findings. */
+export function decodeInside(schema: ObjectNode, value: unknown, depth: number): MutableRecord {
+  return decodeWhole(schema, value, { duplicates: undefined, hasFindings: false, depth });
 }
 
 const NO_FINDINGS: readonly string[] = Object.freeze([]);
@@ -294,7 +300,7 @@ function decodeNode(node: SchemaNode, given: unknown, position: FieldPosition | 
         ? decodeLoose(node, raw, position, walk)
         : decodeObject(node, raw, position, walk);
     case 'any':
-      return cloneJson(raw, walk.depth);
+      return decodeAny(node, raw, position, walk.depth);
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Remembers empty lists, maps and bytes that a client sent and that the stored form omits. The reference server keeps them while
+ * Remembers empty lists, maps and bytes, and empty values of types with their own decoder, that a client sent and that the stored form omits. The reference server keeps them while
  * it handles a request: messages print them (`[]string{}`, not `[]string(nil)`), and a few kinds compare them. The
  * entries live as long as the decoded object.
  */
@@ -8,13 +8,14 @@ import type { SchemaNode } from './schema-node.js';
 
 const fields = new WeakMap<object, Set<string>>();
 
-/** Remembers an empty field of a decoded object, if the client sent an empty list or map, or empty bytes. */
+/** Remembers an empty field of a decoded object, if the client sent it. */
 export function rememberIfEmpty(holder: object, name: string, given: unknown, node: SchemaNode): void {
+  const isOwn = node.type === 'any' && node.decode !== undefined && given !== undefined;
   const isEmpty =
     node.type === 'scalar'
       ? node.scalar === 'bytes' && given === ''
-      : typeof given === 'object' && given !== null && (node.type === 'list' || node.type === 'map');
-  if (isEmpty) getOrInsertComputed(fields, holder, () => new Set()).add(name);
+      : isOwn || (typeof given === 'object' && (node.type === 'list' || node.type === 'map'));
+  if (isEmpty && given !== null) getOrInsertComputed(fields, holder, () => new Set()).add(name);
 }
 
 /** Whether the client sent the absent list or map, or the empty bytes, of a decoded object as an empty value. */
@@ -47,8 +48,12 @@ export function hasSentEmpty(value: unknown): boolean {
 
 /** Whether the client sent any list or map of this object as an empty one. */
 export function hasOwnSentEmpty(holder: object): boolean {
-  const names = fields.get(holder);
-  return names !== undefined && [...names].some((name) => wasSentEmpty(holder, name));
+  return sentEmptyFields(holder).length > 0;
+}
+
+/** The absent fields of this object that the client sent as empty ones. */
+export function sentEmptyFields(holder: object): readonly string[] {
+  return [...(fields.get(holder) ?? [])].filter((name) => wasSentEmpty(holder, name));
 }
 
 /** Copies the entries to a copy of the object. */

@@ -2,12 +2,13 @@
  * Decides which of several errors in a document is reported.
  */
 import { isRecord, jsonView, MAX_DEPTH } from '../util/json.js';
-import { DecodeError, decodeScalar, type FieldPosition } from './decode-scalar.js';
+import { DecodeError, decodeAny, decodeScalar, type FieldPosition } from './decode-scalar.js';
 import type { ScalarNode, SchemaNode } from './schema-node.js';
 
 /**
- * Returns the error that comes first in the document, whatever the order in which the fields are decoded. `isThere`
- * reports whether a key is the failed one; it decodes keys that have not been decoded yet.
+ * Returns the error that comes first in the document, whatever the order in which the fields are decoded; the first that
+ * aborts the decoding if there is one. `isThere` reports whether a key is the failed one; it decodes keys that have not
+ * been decoded yet.
  */
 export function firstErrorInDocument(
   error: unknown,
@@ -15,12 +16,15 @@ export function firstErrorInDocument(
   isThere: (key: string) => boolean,
 ): unknown {
   if (!(error instanceof DecodeError)) return error;
-  try {
-    keys.some(isThere);
-    return error;
-  } catch (earlier) {
-    return earlier instanceof DecodeError ? earlier : error;
+  for (const key of keys) {
+    try {
+      if (isThere(key)) break;
+    } catch (earlier) {
+      if (!(earlier instanceof DecodeError)) break;
+      if (earlier.aborts || !error.aborts) return earlier;
+    }
   }
+  return error;
 }
 
 /**
@@ -60,9 +64,9 @@ export function firstAbortingError(
         ? firstOf(raw, (item) => firstAbortingError(node.items, item, above, depth + 1))
         : undefined;
     case 'scalar':
-      return SELF_DECODING_SCALARS.has(node.scalar) ? scalarError(node, raw, given, above) : undefined;
+      return SELF_DECODING_SCALARS.has(node.scalar) ? errorOf(() => decodeScalar(node, raw, above, given)) : undefined;
     case 'any':
-      return undefined;
+      return node.decode === undefined ? undefined : errorOf(() => decodeAny(node, raw, above, depth));
   }
 }
 
@@ -74,14 +78,9 @@ function firstOf<Item>(items: readonly Item[], find: (item: Item) => DecodeError
   return undefined;
 }
 
-function scalarError(
-  node: ScalarNode,
-  raw: unknown,
-  given: unknown,
-  position: FieldPosition | undefined,
-): DecodeError | undefined {
+function errorOf(decodeValue: () => unknown): DecodeError | undefined {
   try {
-    decodeScalar(node, raw, position, given);
+    decodeValue();
     return undefined;
   } catch (error) {
     if (error instanceof DecodeError) return error;

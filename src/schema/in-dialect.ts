@@ -47,6 +47,8 @@ function convert(node: SchemaNode, walk: Walk): SchemaNode {
   }
   if (node.type === 'list') return uniform({ ...node, items: convert(node.items, walk) });
   if (node.type === 'map') return uniform({ ...node, values: convert(node.values, walk) });
+  if (node.type === 'any' && node.schema !== undefined)
+    return uniform({ ...node, schema: convert(node.schema, walk) as ObjectNode });
   return node.type === 'object' ? convertObject(node, walk) : node;
 }
 
@@ -58,6 +60,7 @@ function differs(node: SchemaNode, walk: Walk, seen: Set<SchemaNode>): boolean {
   seen.add(node);
   if (node.type === 'list') return differs(node.items, walk, seen);
   if (node.type === 'map') return differs(node.values, walk, seen);
+  if (node.type === 'any' && node.schema !== undefined) return differs(node.schema, walk, seen);
   if (node.type !== 'object') return false;
   if (typeRuleOf(node, walk.dialect) !== undefined) return true;
   for (const { name, node: inner } of node.fields.values()) {

@@ -2,13 +2,11 @@
  * JSONSchemaProps, the schema language of CRDs, as on the wire. It is the only recursive type of the library.
  *
  * Four fields accept values of several types (`items`, `additionalProperties`, `additionalItems`, `dependencies`). The
- * reference server decodes them separately, without reporting unknown fields; so does
- * `crd/definition/normalize-schema.ts`.
+ * reference server decodes them separately, without reporting unknown fields.
  */
-import { type Dialect, orchDialect } from '../meta/dialect.js';
-import { getOrInsertComputed } from '../util/once.js';
+import { orchDialect } from '../meta/dialect.js';
+import { cloneJson, isRecord, withSortedKeys } from '../util/json.js';
 import {
-  anything,
   boolean,
   type Declaration,
   hint,
@@ -21,11 +19,13 @@ import {
   optional,
   pointer,
   type Shape,
+  selfDecoding,
   string,
   type Type,
   type,
 } from './declare.js';
-import { schemaInDialect } from './in-dialect.js';
+import { decodeInside } from './decode.js';
+import { DecodeError, typeError } from './decode-scalar.js';
 import type { ObjectNode } from './schema-node.js';
 
 interface ExternalDocumentation {
@@ -118,8 +118,39 @@ export type ExtensionName = keyof typeof EXTENSIONS;
 /** All extensions, in wire order. */
 export const extensionNames = Object.keys(EXTENSIONS) as ExtensionName[];
 
-/** Any JSON value, stored as it is. */
-const json = () => pointer(anything());
+/** Any JSON value, stored with sorted keys. */
+const json = (): Declaration => selfDecoding((value, depth) => withSortedKeys(cloneJson(value, depth)));
+
+/** A value that is a schema or of another type, which `decodeOther` decodes. */
+function schemaOr(decodeOther: (value: unknown, decodeSchema: (value: unknown) => unknown) => unknown): Declaration {
+  return selfDecoding((value, depth, schema) => {
+    const decodeSchema = (one: unknown) => decodeInside(schema as ObjectNode, one, depth);
+    return isRecord(value) ? decodeSchema(value) : decodeOther(value, decodeSchema);
+  }, jsonSchemaProps());
+}
+
+const schemaOrBoolean = (): Declaration =>
+  schemaOr((value) => {
+    if (typeof value !== 'boolean') throw new DecodeError('boolean or JSON schema expected');
+    return value;
+  });
+
+/** Any other value counts as an empty one, which is not on the wire. */
+const schemaOrSchemas = (): Declaration =>
+  schemaOr((value, decodeSchema) =>
+    Array.isArray(value) && value.length > 0 ? value.map((item: unknown) => decodeSchema(item ?? {})) : undefined,
+  );
+
+/** Any other value counts as null. */
+const schemaOrNames = (): Declaration =>
+  schemaOr((value) => {
+    if (!Array.isArray(value)) return null;
+    return value.map((item: unknown) => {
+      if (typeof item !== 'string' && item !== null) throw typeError(item, undefined, 'string');
+      return item ?? '';
+    });
+  });
+
 const schemas = (): Declaration => optional(list(jsonSchemaProps()));
 const schemasByName = (): Declaration => optional(map(jsonSchemaProps()));
 
@@ -131,7 +162,7 @@ const jsonSchemaPropsShape = (): Shape => ({
   type: optional(string()),
   format: optional(string()),
   title: optional(string()),
-  default: json(),
+  default: pointer(json()),
   maximum: pointer(number()),
   exclusiveMaximum: optional(boolean()),
   minimum: pointer(number()),
@@ -143,36 +174,27 @@ const jsonSchemaPropsShape = (): Shape => ({
   minItems: pointer(int64()),
   uniqueItems: optional(boolean()),
   multipleOf: pointer(number()),
-  enum: optional(hint(list(anything()), { goType: '[]v1.JSON' })),
+  enum: optional(hint(list(json()), { goType: '[]v1.JSON' })),
   maxProperties: pointer(int64()),
   minProperties: pointer(int64()),
   required: optional(list(string())),
-  items: json(),
+  items: pointer(schemaOrSchemas()),
   allOf: schemas(),
   oneOf: schemas(),
   anyOf: schemas(),
   not: pointer(jsonSchemaProps()),
   properties: schemasByName(),
-  additionalProperties: json(),
+  additionalProperties: pointer(schemaOrBoolean()),
   patternProperties: schemasByName(),
   // Rejected even if empty, so it must stay on the wire.
-  dependencies: pointer(hint(map(anything()), { goType: 'v1.JSONSchemaDependencies' })),
-  additionalItems: json(),
+  dependencies: pointer(hint(map(schemaOrNames()), { goType: 'v1.JSONSchemaDependencies' })),
+  additionalItems: pointer(schemaOrBoolean()),
   definitions: optional(hint(map(jsonSchemaProps()), { goType: 'v1.JSONSchemaDefinitions' })),
   externalDocs: pointer(externalDocumentation()),
-  example: json(),
+  example: pointer(json()),
   nullable: optional(boolean()),
   ...Object.fromEntries(extensionNames.map((name) => [orchDialect.extension(name), EXTENSIONS[name]()])),
 });
 
 /** The type JSONSchemaProps in the library's own dialect. */
 export const jsonSchemaProps: Type = type('JSONSchemaProps', jsonSchemaPropsShape);
-
-const nodesByDialect = new Map<string, ObjectNode>();
-
-/** The schema node of JSONSchemaProps in a dialect. */
-export function jsonSchemaNode(dialect: Dialect): ObjectNode {
-  return getOrInsertComputed(nodesByDialect, dialect.name, () =>
-    schemaInDialect(jsonSchemaProps().node as ObjectNode, dialect),
-  );
-}

@@ -123,6 +123,10 @@ export interface AnyNode extends NodeBase {
   readonly type: 'any';
   /** Apply replaces it as a whole; otherwise nested maps are merged. */
   readonly atomic: boolean;
+  /** The decoder of a type that has its own; it returns undefined for a value that is not on the wire. */
+  readonly decode?: (value: unknown, depth: number, schema: ObjectNode | undefined) => unknown;
+  /** A struct that such a value may be. */
+  readonly schema?: ObjectNode;
 }
 
 /** A field with precomputed properties for fast walks. */
@@ -236,6 +240,8 @@ export function uniform<Node extends SchemaNode>(node: Node): Node {
     keyFallbacks: given.keyFallbacks,
     patchMergeKey: given.patchMergeKey,
     patchStrategy: given.patchStrategy,
+    decode: given.decode,
+    schema: given.schema,
   };
   return members as Node;
 }

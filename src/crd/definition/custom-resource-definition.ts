@@ -11,16 +11,13 @@ import {
   customResourceDefinitionBase,
   type WebhookConversion,
 } from '../../kinds/generated/apiextensions-v1.js';
-import type { HookContext } from '../../kinds/kind.js';
 import { createdColumn, nameColumn } from '../../kinds/shared/common-columns.js';
 import { specGeneration, statusSubresource } from '../../kinds/shared/strategies.js';
 import { type Dialect, kubernetesDialect } from '../../meta/dialect.js';
 import type { DraftObject } from '../../meta/object.js';
-import type { MutableRecord } from '../../util/json.js';
 import { markTerminating } from '../lifecycle/deletion.js';
 import { createCrdReconciler } from '../lifecycle/reconciler.js';
 import { internStrings } from './intern-strings.js';
-import { normalizeSchema } from './normalize-schema.js';
 import { crdNameProblems, validate, validateStatus, validateUpdate } from './validate.js';
 
 export interface CustomResourceDefinition extends CustomResourceDefinitionObject {}
@@ -66,17 +63,13 @@ function rejectForeignExtension(finding: string, { name, extension }: Dialect): 
   return `this cluster uses the ${name} dialect, whose extensions begin with ${extension('')}; for CRDs with Kubernetes names use createCluster({ dialect: '${kubernetesDialect.name}' })`;
 }
 
-function defaults(draft: DraftObject & CustomResourceDefinition, { dialect }: HookContext): void {
+function defaults(draft: DraftObject & CustomResourceDefinition): void {
   const { spec, status } = draft;
-  const { names, versions, conversion } = spec;
+  const { names, conversion } = spec;
   // An empty webhook is removed.
   if (conversion?.webhook !== undefined && isEmptyWebhook(conversion.webhook)) delete conversion.webhook;
   if ((status.storedVersions ?? []).length === 0) recordStorageVersion(draft);
   if (names.kind !== '') spec.names = completeNames(names);
-  for (const version of versions ?? []) {
-    const schema = version.schema?.openAPIV3Schema;
-    if (schema !== undefined) normalizeSchema(schema as MutableRecord, dialect);
-  }
   internStrings(draft);
 }
 

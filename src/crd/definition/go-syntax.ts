@@ -4,6 +4,7 @@
  */
 
 import type { CustomResourceDefinitionVersion } from '../../kinds/generated/apiextensions-v1.js';
+import { asSent, wasSentEmpty } from '../../schema/empty-values.js';
 import type { ValidationRule } from '../../schema/json-schema.js';
 import type { Verbatim } from '../../text/go/go-text.js';
 import { quote, stringSlice, verbatim } from '../../text/go/go-text.js';
@@ -20,7 +21,7 @@ export function schemaGoSyntax(schema: StructuralSchema): Verbatim {
 
 /** Prints `items` given as a list of schemas. */
 export function itemListGoSyntax(items: readonly StructuralSchema[]): Verbatim {
-  const list = printItems(`[]${SCHEMA}`, items.map(printSchema));
+  const list = printItems(`[]${SCHEMA}`, items.length === 0 ? undefined : items.map(printSchema));
   return verbatim(`${PACKAGE}.JSONSchemaPropsOrArray{Schema:(*${SCHEMA})(nil), JSONSchemas:${list}}`);
 }
 
@@ -79,27 +80,44 @@ const SCHEMA_FIELDS =
   'XIntOrString=intOrString:bool XListMapKeys XListType=listType:*string XMapType=mapType:*string XValidations';
 
 function printSchema(schema: StructuralSchema): string {
-  const { raw } = schema;
-  const orNil = <Item>(items: readonly Item[]) => (items.length === 0 ? undefined : items);
-  const schemas = (list: readonly StructuralSchema[]) => printItems(`[]${SCHEMA}`, orNil(list.map(printSchema)));
-  const byName = (type: string, named: ReadonlyMap<string, StructuralSchema>) =>
-    printItems(type, orNil([...named].map(([name, inner]) => `${quote(name)}:${printSchema(inner)}`)));
+  const { raw, validations } = schema;
+  const orNil = <Item>(items: readonly Item[], key: keyof typeof raw & string) =>
+    items.length === 0 && !wasSentEmpty(raw, key) ? undefined : items;
+  const schemas = (key: 'allOf' | 'oneOf' | 'anyOf') =>
+    printItems(`[]${SCHEMA}`, orNil(schema[key].map(printSchema), key));
+  const byName = (type: string, key: 'properties' | 'patternProperties' | 'definitions') =>
+    printItems(
+      type,
+      orNil(
+        [...schema[key]].map(([name, inner]) => `${quote(name)}:${printSchema(inner)}`),
+        key,
+      ),
+    );
+  const dependencies = Object.entries(raw.dependencies ?? {}).map(([name, given]) => {
+    const isList = Array.isArray(given);
+    const inner = printScalar('*JSONSchemaProps', isList ? undefined : (given ?? undefined));
+    const property = stringSlice(isList ? given : undefined).verbatim;
+    return `${quote(name)}:${PACKAGE}.JSONSchemaPropsOrStringArray{Schema:${inner}, Property:${property}}`;
+  });
   return printStruct(
     'JSONSchemaProps',
     SCHEMA_FIELDS,
-    { ...schema, ...raw },
+    { ...schema, ...raw, items: asSent(raw, 'items') },
     {
-      Enum: printItems(`[]${PACKAGE}.JSON`, raw.enum?.map(jsonText)),
-      Required: stringSlice(raw.required).verbatim,
-      AllOf: schemas(schema.allOf),
-      OneOf: schemas(schema.oneOf),
-      AnyOf: schemas(schema.anyOf),
-      Properties: byName(`map[string]${SCHEMA}`, schema.properties),
-      PatternProperties: `map[string]${SCHEMA}(nil)`,
-      Dependencies: `${PACKAGE}.JSONSchemaDependencies(nil)`,
-      Definitions: byName(`${PACKAGE}.JSONSchemaDefinitions`, schema.definitions),
-      XListMapKeys: stringSlice(orNil(schema.listMapKeys)).verbatim,
-      XValidations: `${PACKAGE}.ValidationRules${schema.validations.length === 0 ? '(nil)' : '{…}'}`,
+      Enum: printItems(`[]${PACKAGE}.JSON`, asSent(raw, 'enum')?.map(jsonText)),
+      Required: stringSlice(asSent(raw, 'required')).verbatim,
+      AllOf: schemas('allOf'),
+      OneOf: schemas('oneOf'),
+      AnyOf: schemas('anyOf'),
+      Properties: byName(`map[string]${SCHEMA}`, 'properties'),
+      PatternProperties: byName(`map[string]${SCHEMA}`, 'patternProperties'),
+      Dependencies: printItems(`${PACKAGE}.JSONSchemaDependencies`, raw.dependencies && dependencies),
+      Definitions: byName(`${PACKAGE}.JSONSchemaDefinitions`, 'definitions'),
+      XListMapKeys: stringSlice(schema.listMapKeys.length === 0 ? undefined : schema.listMapKeys).verbatim,
+      XValidations: printItems(
+        `${PACKAGE}.ValidationRules`,
+        validations.length === 0 ? undefined : validations.map((rule) => ruleGoSyntax(rule).verbatim),
+      ),
     },
   );
 }

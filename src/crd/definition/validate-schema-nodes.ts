@@ -6,6 +6,7 @@
 import { listReporter } from '../../kinds/shared/list-reporter.js';
 import type { FieldError } from '../../meta/field-error.js';
 import { forbidden, invalid, keyPath, notSupported, required } from '../../meta/field-error.js';
+import { asSent } from '../../schema/empty-values.js';
 import type { ValidationRule } from '../../schema/json-schema.js';
 import { stringSlice } from '../../text/go/go-text.js';
 import { append } from '../../util/arrays.js';
@@ -76,6 +77,7 @@ function nodeErrors(node: StructuralSchema, position: NodePosition): FieldError[
   for (const [name, schema] of node.definitions) inside(schema, keyPath(`${path}.definitions`, name));
   inside(node.items, `${path}.items`);
   insideEach(node.itemList, `${path}.items`);
+  for (const [name, schema] of node.dependencies) inside(schema, keyPath(`${path}.dependencies`, name));
   found.push(...extensionErrors(node, position), ...ruleErrors(node, position));
   if (found.length === 0) position.validNodes.add(node);
   return found;
@@ -166,11 +168,11 @@ function mapListErrors(node: StructuralSchema, path: string, extensionName: Exte
   const keysPath = `${path}.${extensionName('list-map-keys')}`;
   const found: FieldError[] = keys.length === 0 ? [required(keysPath, `must not be empty if ${isMap}`)] : [];
   if (items === undefined) {
-    const [at, { itemList }] = [`${path}.items`, node];
+    const at = `${path}.items`;
     found.push(
-      itemList.length === 0
+      asSent(node.raw, 'items') === undefined
         ? required(at, `must have a schema if ${isMap}`)
-        : invalid(at, itemListGoSyntax(itemList), `must only have a single schema if ${isMap}`),
+        : invalid(at, itemListGoSyntax(node.itemList), `must only have a single schema if ${isMap}`),
     );
     return found;
   }

@@ -8,6 +8,7 @@ import type { CustomResourceValidation } from '../../kinds/generated/apiextensio
 import type { Dialect } from '../../meta/dialect.js';
 import type { FieldError } from '../../meta/field-error.js';
 import { aggregateText, forbidden, invalid, keyPath, printFieldError } from '../../meta/field-error.js';
+import { sentEmptyFields } from '../../schema/empty-values.js';
 import { append } from '../../util/arrays.js';
 import type { MutableRecord } from '../../util/json.js';
 import { copyJson, deepEqual, setOwn } from '../../util/json.js';
@@ -88,7 +89,9 @@ function statusRootErrors(root: StructuralSchema, path: string, dialect: Dialect
       'only "object" is allowed as the type at the root of the schema if the status subresource is enabled';
     return [invalid(`${path}.type`, root.type, detail)];
   }
-  if (Object.keys(root.raw).every((keyword) => allowed.has(keyword))) return [];
+  // The reference server also rejects an empty list or map.
+  const given = [...Object.keys(root.raw), ...sentEmptyFields(root.raw)];
+  if (given.every((keyword) => allowed.has(keyword))) return [];
   const detail = `only [${ROOT_KEYWORDS_WITH_STATUS}] fields are allowed at the root of the schema if the status subresource is enabled`;
   return [invalid(path, schemaGoSyntax(root), detail)];
 }

@@ -221,7 +221,7 @@ describe('types', () => {
     ],
     ['a list for the whole document', [], 'json: cannot unmarshal array into Go value of type v1.Thing'],
   ])('rejects %s with the message of the decoder', (_what, value, message) => {
-    expect(() => decoded(spec, value)).toThrow(new DecodeError(message));
+    expect(() => decoded(spec, value)).toThrow(expect.objectContaining({ name: 'DecodeError', message }));
   });
 
   test.each([

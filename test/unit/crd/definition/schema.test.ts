@@ -75,6 +75,33 @@ describe('the schema of a field', () => {
       object({ [name]: { a: text } }),
       [`${F}.${name}: Forbidden: ${name} is not supported`],
     ]),
+    ...[0, 'x', null, [], ['x', null]].map((given): [string, object, string[]] => [
+      `a dependency on ${JSON.stringify(given)}, beside a field without a type`,
+      { dependencies: { a: given } },
+      [`${F}.dependencies: Forbidden: dependencies is not supported`],
+    ]),
+    [
+      'an invalid schema in a dependency',
+      object({ dependencies: { a: { uniqueItems: true } } }),
+      [
+        `${F}.dependencies: Forbidden: dependencies is not supported`,
+        `${F}.dependencies[a].uniqueItems: Forbidden: uniqueItems cannot be set to true since the runtime complexity becomes quadratic`,
+      ],
+    ],
+    [
+      'an empty dependency list',
+      object({ dependencies: {} }),
+      [`${F}.dependencies: Forbidden: dependencies is not supported`],
+    ],
+    ['items that are no schema', { type: 'array', items: 0 }, [`${F}.items: Required value: must be specified`]],
+    [
+      'items of a map list that are no schema',
+      { type: 'array', items: 0, 'x-orch-list-type': 'map', 'x-orch-list-map-keys': ['a'] },
+      [
+        `${F}.items: Required value: must be specified`,
+        `${F}.items: Invalid value: apiextensions.JSONSchemaPropsOrArray{Schema:(*apiextensions.JSONSchemaProps)(nil), JSONSchemas:[]apiextensions.JSONSchemaProps(nil)}: must only have a single schema if x-orch-list-type is map`,
+      ],
+    ],
     [
       'additional items',
       list(text, { additionalItems: true }),
@@ -378,6 +405,35 @@ describe('the schema of the root', () => {
     expect(cause).toMatch(
       /: only \[Description .* XValidations\] fields are allowed at the root of the schema if the status subresource is enabled$/,
     );
+    const [empty] = await rejectionCauses(create(object({ allOf: [], items: 0, required: [] }), { version }));
+    expect(empty).toMatch(
+      /Required:\[\]string\{\}, Items:\(\*apiextensions\.JSONSchemaPropsOrArray\)\(0x[0-9a-f]+\), /,
+    );
+    expect(empty).toContain('AllOf:[]apiextensions.JSONSchemaProps{}, OneOf:[]apiextensions.JSONSchemaProps(nil), ');
+    const [named] = await rejectionCauses(
+      create(
+        object({
+          patternProperties: { x: text },
+          dependencies: { a: [], b: 1, c: ['x', null], d: {} },
+          'x-orch-validations': [{ rule: 'true' }],
+        }),
+        { version },
+      ),
+    );
+    expect(named).toContain(
+      'PatternProperties:map[string]apiextensions.JSONSchemaProps{"x":apiextensions.JSONSchemaProps{ID:"", ',
+    );
+    const parts = [
+      ['a', 'nil', '[]string{}'],
+      ['b', 'nil', '[]string(nil)'],
+      ['c', 'nil', '[]string{"x", ""}'],
+      ['d', '0xc000000000', '[]string(nil)'],
+    ].map(
+      ([name, inner, property]) =>
+        `"${name}":apiextensions.JSONSchemaPropsOrStringArray{Schema:(*apiextensions.JSONSchemaProps)(${inner}), Property:${property}}`,
+    );
+    expect(named).toContain(`Dependencies:apiextensions.JSONSchemaDependencies{${parts.join(', ')}}, `);
+    expect(named).toContain('XValidations:apiextensions.ValidationRules{apiextensions.ValidationRule{Rule:"true", ');
     const described = object({ description: 'd', 'x-orch-preserve-unknown-fields': true });
     expect((await create(described, { version })).kind).toBe('CustomResourceDefinition');
   });
@@ -389,6 +445,8 @@ describe('a stored schema', () => {
       list(object({ additionalProperties: { type: 'string', minLength: 0 } })),
     );
     expect(await stored(object({ additionalProperties: true }))).toEqual(object({ additionalProperties: true }));
+    expect(await stored({ ...text, items: 0 })).toEqual(text);
+    expect(await stored({ ...text, items: [], patternProperties: {}, definitions: {} })).toEqual(text);
   });
 
   test('stores a schema in wire order with sorted keys', async () => {
@@ -432,10 +490,46 @@ describe('a stored schema', () => {
       list({ minimum: 'x' }),
       'json: cannot unmarshal string into Go struct field JSONSchemaProps.spec.versions.schema.openAPIV3Schema.properties.properties.items of type float64',
     ],
+    [
+      'the path ends at the outermost field of several types',
+      list(list(object({ additionalProperties: { type: 0 } }))),
+      'json: cannot unmarshal number into Go struct field JSONSchemaProps.spec.versions.schema.openAPIV3Schema.properties.properties.items of type string',
+    ],
+    [
+      'a dependency of the wrong type',
+      object({ dependencies: { a: [1] } }),
+      'json: cannot unmarshal number into Go struct field JSONSchemaProps.spec.versions.schema.openAPIV3Schema.properties.properties.dependencies of type string',
+    ],
+    [
+      'a field of several types is reported before a type error that comes first',
+      { type: 0, items: { nullable: 0, additionalProperties: 1 } },
+      'boolean or JSON schema expected',
+    ],
+    [
+      'the first of several fields of several types is reported',
+      { nullable: 1, additionalProperties: { maxItems: 1.5 }, items: { type: 0 } },
+      'json: cannot unmarshal number 1.5 into Go struct field JSONSchemaProps.spec.versions.schema.openAPIV3Schema.properties.properties.additionalProperties of type int64',
+    ],
   ])('rejects a schema that cannot be decoded: %s', async (_, f, why) => {
     const outcome: unknown = await create(inField(f)).catch((error: unknown) => error);
     expect(StatusError.is(outcome, 'BadRequest') && outcome.message).toBe(
       `CustomResourceDefinition in version "v1" cannot be handled as a CustomResourceDefinition: ${why}`,
     );
+  });
+
+  test('rejects a schema that cannot be decoded before an unknown field', async () => {
+    const cluster = testCluster();
+    cluster.install(CustomResourceDefinition);
+    const versions = [{ schema: { openAPIV3Schema: { properties: { a: { items: { type: 0 } } } } }, extra: 1 }];
+    const written = cluster
+      .api(CustomResourceDefinition)
+      .create({ metadata: { name: 'a' }, spec: { versions } } as never, { fieldValidation: 'Strict' });
+    await expect(written).rejects.toThrow('cannot unmarshal number into Go struct field JSONSchemaProps.');
+  });
+
+  test('decodes a deeply nested schema with an error at every level in linear time', async () => {
+    let f: object = { nullable: 0 };
+    for (let level = 0; level < 200; level++) f = { nullable: 0, items: f };
+    await expect(create(inField(f))).rejects.toThrow('properties.properties.items of type bool');
   });
 });
