@@ -99,12 +99,17 @@ function isExchange(value: unknown): value is RecordedExchange {
   );
 }
 
+/** Relative to a host, a path that begins with two slashes would be another host. */
+function urlOf(path: string): URL {
+  return new URL(`http://recording${path}`);
+}
+
 /** Parameters of reads that clients choose anew each time. */
 const VARYING = ['timeoutSeconds', 'resourceVersion', 'resourceVersionMatch', 'continue', 'timeout'];
 
 /** What the answer to a request depends on. `isLoose`: also requests with other versions and timeouts have this key. */
 export function exchangeKey({ method, path }: Pick<RecordedExchange, 'method' | 'path'>, isLoose: boolean): string {
-  const url = new URL(path, 'http://recording');
+  const url = urlOf(path);
   url.searchParams.delete('timeoutSeconds');
   if (isLoose) for (const name of VARYING) url.searchParams.delete(name);
   url.searchParams.sort();
@@ -118,7 +123,7 @@ export function isResourcePath(path: string): boolean {
 
 /** Whether the answer to a request is a watch. */
 export function isWatchPath(path: string): boolean {
-  const { searchParams, pathname } = new URL(path, 'http://recording');
+  const { searchParams, pathname } = urlOf(path);
   const watch = searchParams.get('watch');
   return watch === 'true' || watch === '1' || /^\/(?:api\/[^/]+|apis\/[^/]+\/[^/]+)\/watch\//.test(pathname);
 }
