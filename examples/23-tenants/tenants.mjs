@@ -128,13 +128,13 @@ export class Tenants {
   async #read(name) {
     await this.#closing.get(name);
     const state = parseCapture(await readFile(this.#file(name), 'utf8'));
-    return this.#start(createCluster({ ...TENANT_OPTIONS, from: state }));
+    return this.#start(createCluster({ ...TENANT_OPTIONS, dialect: this.#template.dialect.name, from: state }));
   }
 
   #start(cluster) {
     cluster.use(limitObjects(cluster, this.#limits.maxObjects));
     cluster.use(limitRate(this.#limits.requestsPerSecond));
-    // Nor does it have servers of its own behind this one.
+    // A tenant has no aggregated APIs: this process would send their requests.
     const handler = createFetchHandler(cluster, { aggregate: () => () => new Response('', { status: 503 }) });
     return { cluster, handler, lastUsed: Date.now(), requests: 0, isClosing: false };
   }

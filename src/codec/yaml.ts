@@ -167,7 +167,7 @@ function hasLongKey(document: unknown): boolean {
 }
 
 /** A node needs some hundred bytes until the document is JSON. */
-const LIMITS = { collections: MAX_CONTAINERS, nodes: 1_000_000, characters: MAX_CHARACTERS };
+const LIMITS = { collections: MAX_CONTAINERS, nodes: 1_000_000 };
 
 function readYaml(text: string, linesBefore: number): Document {
   try {
@@ -175,7 +175,8 @@ function readYaml(text: string, linesBefore: number): Document {
     const badCharacter = forbiddenCharacterError(whole);
     if (badCharacter !== undefined) throw badCharacter;
     const root = parseDocument(whole, linesBefore, LIMITS);
-    const decoder = new Decoder(LIMITS);
+    // A file may be longer than a request; aliases may not make it longer still.
+    const decoder = new Decoder(Math.max(MAX_CHARACTERS, whole.length));
     const value = root === undefined ? null : toJson(decoder.decode(root));
     return { parsed: { value }, repeatedKeys: decoder.repeatedKeys };
   } catch (error) {

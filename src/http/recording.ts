@@ -93,6 +93,7 @@ function isExchange(value: unknown): value is RecordedExchange {
     typeof value['id'] === 'number' &&
     typeof value['method'] === 'string' &&
     typeof value['path'] === 'string' &&
+    /^[/*]/.test(value['path']) &&
     typeof value['status'] === 'number' &&
     isRecord(value['requestHeaders']) &&
     isRecord(value['responseHeaders'])

@@ -98,8 +98,9 @@ function retryingTarget(target: ManifestTarget): ManifestTarget {
     }
     return target.send(request);
   };
-  const refreshKinds = async (): Promise<void> => target.refreshKinds?.();
-  return { dialect, clock, kinds: () => target.kinds(), refreshKinds, send };
+  const retrying = { dialect, clock, kinds: () => target.kinds(), send };
+  if (target.refreshKinds === undefined) return retrying;
+  return { ...retrying, refreshKinds: async () => target.refreshKinds?.() };
 }
 
 function isServerFailure(error: unknown): error is StatusError {

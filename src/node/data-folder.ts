@@ -83,12 +83,14 @@ export async function openDataFolder(folder: string, options: DataFolderOptions)
 }
 
 /**
- * Whoever has written the credentials knows the token, and roles in the journal grant access. Files of root may come from a
+ * The user who wrote the credentials knows the token, and roles in the journal grant access. Files of root may come from a
  * container.
  */
 async function refuseForeign(file: string): Promise<void> {
+  // A file that is absent, or cannot be read, is reported when it is read.
   const { uid = 0 } = (await lstat(file).catch(() => undefined)) ?? {};
-  if (uid !== 0 && uid !== process.getuid?.()) throw new UsageError(`${file} belongs to another user`);
+  if (uid === 0 || uid === process.getuid?.()) return;
+  throw new UsageError(`${file} belongs to another user; change its owner (chown) if you trust its content`);
 }
 
 async function isFolder(path: string): Promise<boolean> {

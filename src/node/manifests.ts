@@ -128,10 +128,15 @@ export function isManifestFile(name: string): boolean {
 async function manifestFilesAt(name: string, recursive: boolean): Promise<string[]> {
   if (!(await stat(name)).isDirectory()) return [name];
   const entries = await readdir(name, { withFileTypes: true, recursive });
-  const files = entries.filter((entry) => !entry.isDirectory() && isManifestFile(entry.name));
+  const files: string[] = [];
+  for (const entry of entries) {
+    const file = join(entry.parentPath, entry.name);
+    // Reading a device or a pipe, which a link may lead to, may never end.
+    if (!entry.isDirectory() && isManifestFile(entry.name) && (await stat(file)).isFile()) files.push(file);
+  }
   if (files.length === 0) {
     const hint = !recursive && entries.some((entry) => entry.isDirectory()) ? '; -R reads its subfolders' : '';
     throw new Error(`${name} holds no .yaml, .yml or .json file${hint}`);
   }
-  return files.map((entry) => join(entry.parentPath, entry.name)).sort();
+  return files.sort();
 }

@@ -137,7 +137,8 @@ function openOutput(): StandardOutput {
     };
   });
   process.stdout.on('error', fail);
-  const isFile = fstatSync(process.stdout.fd).isFile();
+  // A process without a console has no descriptor.
+  const isFile = process.stdout.fd >= 0 && fstatSync(process.stdout.fd).isFile();
   return {
     write: isFile ? (text) => writeToFile(process.stdout.fd, text, fail) : (text) => process.stdout.write(text),
     failed,

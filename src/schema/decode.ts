@@ -215,7 +215,7 @@ interface FieldHolder {
 
 /** Remembers a value as the client sent it, where the decoded form differs. */
 function rememberSent(out: object, { name, node, scalar }: ListedField, given: unknown, value: unknown): void {
-  if (value === undefined || value === '') rememberIfEmpty(out, name, given, node);
+  if (value === undefined || (value === '' && node.type !== 'any')) rememberIfEmpty(out, name, given, node);
   else if (scalar?.scalar === 'quantity' && value !== given && given !== null)
     rememberQuantityText(out, name, String(given));
 }

@@ -1,7 +1,7 @@
 /**
- * Remembers empty lists, maps and bytes, and empty values of types with their own decoder, that a client sent and that the stored form omits. The reference server keeps them while
- * it handles a request: messages print them (`[]string{}`, not `[]string(nil)`), and a few kinds compare them. The
- * entries live as long as the decoded object.
+ * Remembers empty lists, maps and bytes, and empty values of types with their own decoder, that a client sent and that the
+ * stored form omits. The reference server keeps them while it handles a request: messages print them (`[]string{}`, not
+ * `[]string(nil)`), and a few kinds compare them. The entries live as long as the decoded object.
  */
 import { getOrInsertComputed } from '../util/once.js';
 import type { SchemaNode } from './schema-node.js';

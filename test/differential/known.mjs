@@ -155,6 +155,16 @@ const KNOWN = [
       name.includes('volumeClaimTemplate') && /\/pods\//.test(step.path) && name.startsWith('.body.details.causes'),
     'the metadata of a volume claim template in the diff of an immutable pod spec',
   ],
+  [
+    ({ name, scenario }) =>
+      name === '.body.metadata.resourceVersion: <rv:0> instead of <rv:0>' &&
+      scenario.steps.some(({ body }) => Object.values(body?.metadata ?? {}).includes('')),
+    'an update removes an empty field of the metadata of an applied custom resource',
+  ],
+  [
+    /is already marked as default|^\.body\.spec\.priority: .*; \.body\.spec\.priorityClassName: /,
+    'a PriorityClass of another scenario is the default',
+  ],
   [/%!.*\(MISSING\)/, 'a percent sign in a value of the wrong type'],
   [
     ({ name, step }) =>

@@ -390,3 +390,22 @@ describe('custom resources', () => {
     expect((await send('GET', LISTED, undefined, { accept: TABLE })).status).toBe(406);
   });
 });
+
+test('an apply to the status with pruned fields of the spec changes nothing', async () => {
+  const { call } = start();
+  const limits = { type: 'object', additionalProperties: { 'x-kubernetes-int-or-string': true } };
+  const spec = { type: 'object', properties: { limits } };
+  const schema = { openAPIV3Schema: { ...openAPIV3Schema, properties: { ...openAPIV3Schema.properties, spec } } };
+  await call('POST', DEFINITIONS, definition({ versions: [{ ...version, schema, subresources: { status: {} } }] }));
+  const widget = { apiVersion: 'x.io/v1', kind: 'Widget', metadata: { name: 'a' } };
+  const created = await call('POST', WIDGETS, widget);
+  const apply = (path: string) =>
+    call(
+      'PATCH',
+      `${WIDGETS}/${path}?fieldManager=m`,
+      { ...widget, spec: { limits: { request: { cpu: '1' } } } },
+      { 'content-type': 'application/apply-patch+yaml' },
+    );
+  const { status, body } = await apply('a/status');
+  expect([status, body.metadata.resourceVersion]).toEqual([200, created.body.metadata.resourceVersion]);
+});

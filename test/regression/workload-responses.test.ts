@@ -337,4 +337,10 @@ test('validates the metadata of a budget only when its spec is valid', async () 
   const budgets = `${POLICY}/poddisruptionbudgets`;
   expect(fieldsOf(await post(budgets, { metadata, spec: { minAvailable: -1 } }))).toEqual(['spec.minAvailable']);
   expect(fieldsOf(await post(budgets, { metadata, spec: {} }))).toEqual(['metadata.labels']);
+  const prefix = { ...metadata, name: undefined, generateName: '100%' };
+  expect(fieldsOf(await post(budgets, { metadata: prefix, spec: {} }))).toEqual([
+    'metadata.generateName',
+    'metadata.name',
+    'metadata.labels',
+  ]);
 });

@@ -80,8 +80,10 @@ function aggregatedVersions(item: Entry, onSkipped: SkippedVersion): VersionReso
   const group = textAt(item['metadata'], 'name');
   return listAt(item, 'versions').map((entry) => {
     const version = textAt(entry, 'version');
-    if (entry['freshness'] === 'Stale') onSkipped(apiVersionOf({ group, version }), 'its server does not answer');
-    return { group, version, resources: listAt(entry, 'resources') };
+    const resources = listAt(entry, 'resources');
+    const isUnknown = entry['freshness'] === 'Stale' && resources.length === 0;
+    if (isUnknown) onSkipped(apiVersionOf({ group, version }), 'its server does not answer');
+    return { group, version, resources };
   });
 }
 
@@ -106,6 +108,8 @@ async function plainVersions(
       const list = await read(`${root}/${apiVersionOf(gv)}`, 'application/json');
       found.push({ ...gv, resources: listAt(list, 'resources') });
     } catch (error) {
+      // Every server has the core group itself.
+      if (gv.group === '') throw error;
       onSkipped(apiVersionOf(gv), messageOf(error));
     }
   }

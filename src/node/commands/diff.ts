@@ -68,9 +68,23 @@ function withoutSecrets(
         isRecord(others) && others[key] === value ? '***' : mark,
       ]),
     );
+  const annotationsOf = (object: unknown): Fields => {
+    const { metadata } = (object ?? {}) as Fields;
+    return isRecord(metadata) && isRecord(metadata['annotations']) ? metadata['annotations'] : {};
+  };
+  /** Annotations that were redacted and that differ. */
+  const marked = (object: Fields, original: unknown, other: unknown, mark: string): Fields => {
+    const [own, others] = [annotationsOf(original), annotationsOf(other)];
+    const changed = Object.entries(annotationsOf(object)).filter(
+      ([key, value]) => value !== own[key] && own[key] !== others[key],
+    );
+    if (changed.length === 0) return object;
+    const annotations = { ...annotationsOf(object), ...Object.fromEntries(changed.map(([key]) => [key, mark])) };
+    return { ...object, metadata: { ...(object['metadata'] as Fields), annotations } };
+  };
   const hide = (object: Fields, data: object): object => ('data' in object ? { ...object, data } : object);
   return [
-    before && hide(old, masked(old['data'], rest['data'], '*** (before)')),
-    hide(rest, masked(rest['data'], old['data'], '*** (after)')),
+    before && hide(marked(old, before, after, '*** (before)'), masked(old['data'], rest['data'], '*** (before)')),
+    hide(marked(rest, after, before, '*** (after)'), masked(rest['data'], old['data'], '*** (after)')),
   ];
 }

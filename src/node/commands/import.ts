@@ -142,7 +142,7 @@ async function importToFile(
   environment: CommandEnvironment,
 ): Promise<number> {
   const { output = '' } = values;
-  const refusals: Refusals = { count: 0 };
+  const refusals: Refusals = { count: cluster.skipped.size };
   const options = readOptions(values, bar, refusals, environment);
   let count = 0;
   await writeDumpFile(output, async (add) => {
@@ -165,7 +165,7 @@ async function collect(
   bar: ProgressBar,
   environment: CommandEnvironment,
 ): Promise<{ readonly objects: readonly ApiObject[]; readonly refusals: number }> {
-  const refusals: Refusals = { count: 0 };
+  const refusals: Refusals = { count: cluster.skipped.size };
   const options = readOptions(values, bar, refusals, environment);
   const objects: ApiObject[] = [];
   for await (const { object } of readObjects(cluster.transport, resources, options)) objects.push(object);

@@ -52,6 +52,8 @@ export interface OpenCluster extends AsyncDisposable {
   readonly namespace: string;
   /** The folder of a saved cluster. No controllers run in it. */
   readonly folder?: string;
+  /** Group versions whose resources could not be discovered. */
+  readonly skipped: ReadonlySet<string>;
   /** The resources of the server, read anew. */
   discover(): Promise<readonly ApiResource[]>;
 }
@@ -142,6 +144,7 @@ function connectTo(connection: ClusterConnection, { writeError }: CommandEnviron
     }),
     namespace,
     ...(folder === undefined ? {} : { folder }),
+    skipped,
     async discover() {
       const read = (path: string, accept: string) => readDocument(connection, path, accept);
       const resources = await discoverResources(read, dialect, onSkipped);

@@ -89,7 +89,10 @@ export function limitCapabilities({ securityContext }: Pick<ContainerSetup['cont
   const added = read(securityContext?.capabilities?.add);
   const dropped = read(securityContext?.capabilities?.drop).filter((name) => !START_CAPABILITIES.includes(name));
   const allowed = dropped.includes('all') ? START_CAPABILITIES : CAPABILITIES;
-  const set = added.includes('all') ? ['+all'] : ['-all', ...[...allowed, ...added].map((name) => `+${name}`)];
+  const hasAll = added.includes('all') && !dropped.includes('all');
+  const set = hasAll
+    ? ['+all']
+    : ['-all', ...[...allowed, ...added].filter((name) => name !== 'all').map((name) => `+${name}`)];
   for (const name of dropped) if (name !== 'all') set.push(`-${name}`);
   const escalates = securityContext?.allowPrivilegeEscalation !== false;
   return [SETPRIV, ...(escalates ? [] : ['--no-new-privs']), `--bounding-set=${set.join(',')}`];

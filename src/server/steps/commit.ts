@@ -22,7 +22,7 @@ import {
   withResourceVersion,
 } from '../versions.js';
 import type { WriteOperation } from '../write-operation.js';
-import { hasPrunedSpec } from './prepare.js';
+import { hasPrunedFields } from './prepare.js';
 import { seal, sealMetadata } from './seal.js';
 
 /** The live object in the version of the request. */
@@ -102,7 +102,7 @@ export function commitCreate(sealed: ApiObject, write: WriteOperation): ApiObjec
 const withHiddenFields = new WeakSet<ApiObject>();
 
 function hasHiddenFields(write: WriteOperation): boolean {
-  return write.hasEmptyMetadata || hasPrunedSpec(write);
+  return write.hasEmptyMetadata || hasPrunedFields(write);
 }
 
 function committed(stored: ApiObject, write: WriteOperation): ApiObject {

@@ -68,7 +68,7 @@ function prepareForUpdate(
   if (subresource === undefined) strategy.update.prepare?.(draft, live, write.hookContext);
   else subresource.prepare(draft, live, write.hookContext);
   const isChanged = strategy.write.generation?.(draft as unknown as ApiObject, live) === true;
-  if (isChanged || (subresource === undefined && hasPrunedSpec(write))) {
+  if (isChanged || (subresource === undefined && hasPrunedFields(write))) {
     metadata.generation = (before.generation ?? 0) + 1;
   }
   metadata.uid ||= before.uid;
@@ -79,10 +79,15 @@ function prepareForUpdate(
   }
 }
 
-/** Whether an apply contained undeclared fields. The reference server stores them and prunes them when it reads the object. */
-export function hasPrunedSpec({ prunedParts, served }: WriteOperation): boolean {
-  const isSeparate = Object.hasOwn(served.kind.subresources, 'status');
-  return prunedParts.some((part) => part !== 'metadata' && (part !== 'status' || !isSeparate));
+/**
+ * Whether an apply contained undeclared fields in a part that it may change. The reference server stores them and prunes them
+ * when it reads the object.
+ */
+export function hasPrunedFields({ prunedParts, served, request }: WriteOperation): boolean {
+  const parts = prunedParts.filter((part) => part !== 'metadata');
+  if (!Object.hasOwn(served.kind.subresources, 'status')) return parts.length > 0;
+  const isOfStatus = request.subresource === 'status';
+  return parts.some((part) => (part === 'status') === isOfStatus);
 }
 
 function resetStatus(draft: DraftObject, write: WriteOperation): void {

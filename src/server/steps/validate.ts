@@ -178,11 +178,16 @@ function createErrors(object: ApiObject, write: WriteOperation, live?: ApiObject
   const strictness = strictnessOnCreate(kind);
   // Kinds that do not validate metadata report it only if the rest is valid.
   if (strictness === 'none' && ofBody.length > 0) return [...ofBody];
-  const isStrict = strictness === 'strict';
-  const problems = metadataProblems(object, kind, isStrict ? BUILT_IN_METADATA_CHECKS : DOCUMENT_METADATA_CHECKS);
+  const problems = metadataProblems(object, kind, METADATA_CHECKS[strictness]);
   append(problems, ofBody);
   return problems;
 }
+
+const METADATA_CHECKS = {
+  strict: BUILT_IN_METADATA_CHECKS,
+  repeated: DOCUMENT_METADATA_CHECKS,
+  none: GENERIC_METADATA_CHECKS,
+} as const satisfies Readonly<Record<MetadataStrictness, unknown>>;
 
 /**
  * A document is validated by its schema, types and required fields included, then by its CEL rules and its `validate` hook.

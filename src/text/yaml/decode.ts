@@ -4,7 +4,7 @@
  */
 import { byKey } from '../../util/order.js';
 import { YamlSyntaxError } from './characters.js';
-import { YamlLimitError, type YamlLimits, type YamlNode } from './parse.js';
+import { YamlLimitError, type YamlNode } from './parse.js';
 import { goScalar, resolveScalar, type YamlScalar } from './scalar.js';
 
 /** A YAML value; mapping keys are scalars of any type. */
@@ -25,10 +25,11 @@ export class Decoder {
   #decoded = 1;
   #fromAliases = 0;
   #characters = 0;
-  readonly #limits: YamlLimits | undefined;
+  readonly #maxCharacters: number;
 
-  constructor(limits?: YamlLimits) {
-    this.#limits = limits;
+  /** `maxCharacters`: of all scalars; those of an alias count again. */
+  constructor(maxCharacters = Number.POSITIVE_INFINITY) {
+    this.#maxCharacters = maxCharacters;
   }
 
   decode(node: YamlNode): YamlValue {
@@ -62,8 +63,7 @@ export class Decoder {
   /** A few aliases can repeat a long scalar, which is resolved each time. */
   #countCharacters({ length }: string): void {
     this.#characters += length;
-    const limit = this.#limits?.characters ?? Infinity;
-    if (this.#characters > limit) throw new YamlLimitError(`limit is ${limit} characters`);
+    if (this.#characters > this.#maxCharacters) throw new YamlLimitError(`limit is ${this.#maxCharacters} characters`);
   }
 
   #inAlias<Result>(alias: Alias, use: (target: YamlNode) => Result): Result {

@@ -23,8 +23,6 @@ export type YamlNode = { readonly line: number } & (
 export interface YamlLimits {
   readonly collections: number;
   readonly nodes: number;
-  /** Of all scalars; those of an alias count again. */
-  readonly characters: number;
 }
 
 /** The document exceeds a limit. */

@@ -24,7 +24,7 @@ type NodeSelectorOf = NonNullable<Allocation['nodeSelector']>;
 /** The API limits the devices of a claim. */
 const MAX_DEVICES = 32;
 /** The number of combinations grows exponentially with the devices of a claim. */
-const MAX_TRIES = 100_000;
+const MAX_TRIES = 1_000_000;
 
 /** A device that the node can reach. */
 interface Candidate {

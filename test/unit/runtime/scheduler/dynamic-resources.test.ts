@@ -109,7 +109,7 @@ describe('DynamicResources', () => {
     const selectors = expression(`device.attributes["${DRIVER}"].model == "absent"`);
     const impossible = claim([request('r', { count: 20 }), request('s', { selectors })]);
     expect(() => place(user, snapshotOf(nodes, [anyClass, slice('a', devices), impossible]))).toThrow(
-      'claim default/c: no devices found in 100000 tries',
+      'claim default/c: no devices found in 1000000 tries',
     );
   });
 
