@@ -6,13 +6,14 @@ import type { DuplicateKeys, ParsedBody } from '../util/json.js';
 import { isRecord } from '../util/json.js';
 import { type SchemaNode, uniform } from './schema-node.js';
 
-/** Further findings are not listed, to bound the size of the response. */
+/** Further findings are not listed, to bound the size of the response: all paths below a long key contain it. */
 const MAX_FINDINGS = 100;
+const MAX_CHARACTERS = 1_000_000;
 
 /** `unknown field "spec.foo"`, `duplicate field "metadata.name"`; without duplicates. */
 export function decodingFindings(schema: SchemaNode, body: ParsedBody): readonly string[] {
   const found = new Set<string>();
-  visit(schema, body.value, '', { found, duplicates: body.duplicates });
+  visit(schema, body.value, '', { found, characters: 0, duplicates: body.duplicates });
   return [...found].slice(0, MAX_FINDINGS);
 }
 
@@ -23,11 +24,22 @@ export function duplicateFindings(body: ParsedBody): readonly string[] {
 
 interface Search {
   readonly found: Set<string>;
+  characters: number;
   readonly duplicates: DuplicateKeys | undefined;
 }
 
+function isFull({ found, characters }: Search): boolean {
+  return found.size >= MAX_FINDINGS || characters > MAX_CHARACTERS;
+}
+
+function note(search: Search, problem: string, path: string): void {
+  if (isFull(search)) return;
+  search.found.add(`${problem} field ${quote(path)}`);
+  search.characters += path.length;
+}
+
 function visit(node: SchemaNode, value: unknown, path: string, search: Search): void {
-  if (search.found.size >= MAX_FINDINGS) return;
+  if (isFull(search)) return;
   if (Array.isArray(value)) {
     const items: SchemaNode = node.type === 'list' ? node.items : node;
     for (const [index, item] of value.entries()) visit(items, item, `${path}[${index}]`, search);
@@ -37,16 +49,16 @@ function visit(node: SchemaNode, value: unknown, path: string, search: Search): 
   const repeated = search.duplicates?.get(value);
   for (const key of Object.keys(value)) {
     if (value[key] === undefined) continue;
-    if (search.found.size >= MAX_FINDINGS) return;
+    if (isFull(search)) return;
     const keyed = path === '' ? key : `${path}.${key}`;
     const child = childOf(node, key);
     if (child === undefined) {
-      search.found.add(`unknown field ${quote(keyed)}`);
+      note(search, 'unknown', keyed);
       continue;
     }
     // A duplicate is reported before anything inside it.
     for (const [index, one] of [...(repeated?.get(key) ?? []), value[key]].entries()) {
-      if (index > 0) search.found.add(`duplicate field ${quote(keyed)}`);
+      if (index > 0) note(search, 'duplicate', keyed);
       visit(child, one, keyed, search);
     }
   }

@@ -27,6 +27,7 @@ import { isRecord, setOwn } from '../../util/json.js';
 import { getOrInsertComputed } from '../../util/once.js';
 import { additionalSchema, memberSchemas, type StructuralSchema } from '../structural-schema.js';
 import { printableValue } from './json-kind.js';
+import { MAX_PATH_CHARACTERS } from './prune.js';
 import { inWireOrder } from './wire-order.js';
 
 /** Options for the value that contains embedded resources. */
@@ -132,7 +133,9 @@ function coerceResource(
   if (typeof read === 'string') {
     return drop ? undefined : invalid(at, printableValue(resource['metadata']), read);
   }
-  for (const field of read.unknown) unknown.push(`${at}.${field}`);
+  if (unknown.length * at.length <= MAX_PATH_CHARACTERS) {
+    for (const field of read.unknown) unknown.push(`${at}.${field}`);
+  }
   resource['metadata'] = read.metadata;
   return undefined;
 }

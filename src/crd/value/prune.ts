@@ -14,7 +14,10 @@ export interface PruneOptions {
   readonly isResource?: boolean;
 }
 
-/** Removes unknown fields from a draft in place. Returns their sorted paths: `spec.foo`, `spec.list[0].x`. */
+/**
+ * Removes unknown fields from a draft in place. Returns their sorted paths: `spec.foo`, `spec.list[0].x`. Of many or long
+ * ones, only the first {@link MAX_PATH_CHARACTERS} characters.
+ */
 export function pruneUnknown(
   schema: StructuralSchema | undefined,
   draft: unknown,
@@ -25,11 +28,15 @@ export function pruneUnknown(
   return pruning.unknown.sort(compareUtf8);
 }
 
+/** All paths below a long key contain it, so they can be much longer than the object. */
+export const MAX_PATH_CHARACTERS = 1_000_000;
+
 const RESOURCE_FIELDS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
 class Pruning {
   readonly unknown: string[] = [];
   readonly #path: (string | number)[] = [];
+  #characters = 0;
 
   prune(schema: StructuralSchema | undefined, value: unknown, isRoot = false): void {
     const isResource = isRoot || schema?.embeddedResource === true;
@@ -73,10 +80,12 @@ class Pruning {
   }
 
   #note(key: string): void {
+    if (this.#characters > MAX_PATH_CHARACTERS) return;
     let path = '';
     for (const step of [...this.#path, key]) {
       path += typeof step === 'number' ? `[${step}]` : path === '' ? step : `.${step}`;
     }
+    this.#characters += path.length;
     this.unknown.push(path);
   }
 }

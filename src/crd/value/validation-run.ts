@@ -122,14 +122,15 @@ const MAX_PRINTED_ENUMS = 100;
 export function fieldErrors(findings: readonly Finding[], base: string): FieldError[] {
   const seen = new Set<string>();
   const lists = new Map<AllowedValues, number>();
-  return findings
-    .filter(({ text }) => !seen.has(text) && seen.add(text))
-    .map((finding) => {
-      if (finding.keyword !== 'enum') return toFieldError(finding, base);
-      const times = (lists.get(finding.printedValues) ?? 0) + 1;
-      lists.set(finding.printedValues, times);
-      return toFieldError(times > MAX_PRINTED_ENUMS ? { ...finding, printedValues: [] } : finding, base);
-    });
+  // One at a time: after too many characters, validation ends before it compares the other texts.
+  return findings.flatMap((finding) => {
+    if (seen.has(finding.text)) return [];
+    seen.add(finding.text);
+    if (finding.keyword !== 'enum') return toFieldError(finding, base);
+    const times = (lists.get(finding.printedValues) ?? 0) + 1;
+    lists.set(finding.printedValues, times);
+    return toFieldError(times > MAX_PRINTED_ENUMS ? { ...finding, printedValues: [] } : finding, base);
+  });
 }
 
 /** The path of a whole value in messages. */

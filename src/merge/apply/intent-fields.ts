@@ -27,8 +27,20 @@ export class IntentError extends Error {
   override readonly name = 'IntentError';
 
   constructor(problems: readonly string[]) {
-    super(problems.length === 1 ? problems[0] : `errors:\n  ${problems.join('\n  ')}`);
+    super(problems.length === 1 ? problems[0] : `errors:\n  ${firstOf(problems).join('\n  ')}`);
   }
+}
+
+/** All paths below a long key contain it, so the problems can be much longer than the object. */
+const MAX_CHARACTERS = 1_000_000;
+
+function firstOf(problems: readonly string[]): readonly string[] {
+  let characters = 0;
+  const end = problems.findIndex((problem) => {
+    characters += problem.length;
+    return characters > MAX_CHARACTERS;
+  });
+  return end < 0 ? problems : problems.slice(0, end + 1);
 }
 
 /** The field set of an applied configuration. Throws {@link IntentError} if it does not match the schema. */

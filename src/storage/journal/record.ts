@@ -1,11 +1,11 @@
 /**
  * Encodes journal records as JSON text without loss. Stored objects contain two values that JSON.stringify cannot encode:
- * bigints and negative zero. They are listed separately with their paths, so that no user text can be mistaken for them.
+ * bigints and negative zero. They follow the object in a value of its shape, so that no user text can be mistaken for them.
  *
- *   [9,"ADDED","gadgets.example.com","default","a",1893456000000,{"spec":{"big":0}},[[["spec","big"],"12345678901234567890"]]]
+ *   [9,"ADDED","gadgets.example.com","default","a",1893456000000,{"spec":{"big":0}},{"spec":{"big":"12345678901234567890"}}]
  */
 import type { ApiObject } from '../../meta/object.js';
-import { deepFreeze, isRecord, setOwn } from '../../util/json.js';
+import { deepFreeze, isRecord, type MutableRecord, setOwn } from '../../util/json.js';
 import type { PlacedObject } from '../state.js';
 import type { JournalRecord } from './types.js';
 
@@ -55,33 +55,51 @@ function isPlainJson(value: unknown): boolean {
   return typeof value === 'bigint' || value === 0 ? Object.is(value, 0) : true;
 }
 
-type Path = readonly (string | number)[];
-type Exceptions = readonly (readonly [path: Path, text: string])[];
-
 function encodeWithExceptions(head: readonly unknown[], object: ApiObject): string {
-  const exceptions: [Path, string][] = [];
-  const plain = (value: unknown, path: Path): unknown => {
-    if (Array.isArray(value)) return value.map((item, index) => plain(item, [...path, index]));
-    if (isRecord(value)) {
-      const copy = {};
-      for (const [key, item] of Object.entries(value)) setOwn(copy, key, plain(item, [...path, key]));
-      return copy;
-    }
-    if (isPlainJson(value)) return value;
-    exceptions.push([path, typeof value === 'bigint' ? String(value) : NEGATIVE_ZERO]);
-    return 0;
-  };
-  return JSON.stringify([...head, plain(object, []), exceptions]);
+  const withoutBigints = (_key: string, value: unknown) => (typeof value === 'bigint' ? 0 : value);
+  return JSON.stringify([...head, object, exceptionsIn(object)], withoutBigints);
+}
+
+/** The exceptions in a value, in its shape: each key occurs once, however many there are below it. */
+function exceptionsIn(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const items = value.map(exceptionsIn);
+    return items.some((item) => item !== undefined) ? items : undefined;
+  }
+  if (!isRecord(value))
+    return isPlainJson(value) ? undefined : typeof value === 'bigint' ? String(value) : NEGATIVE_ZERO;
+  const found: MutableRecord = {};
+  for (const [key, item] of Object.entries(value)) {
+    const exceptions = exceptionsIn(item);
+    if (exceptions !== undefined) setOwn(found, key, exceptions);
+  }
+  return Object.keys(found).length > 0 ? found : undefined;
 }
 
 const NEGATIVE_ZERO = '-0';
 
 function restored(object: unknown, exceptions: unknown): ApiObject {
-  for (const [path, text] of (exceptions ?? []) as Exceptions) {
-    let target = object as Record<string | number, unknown>;
-    for (const step of path.slice(0, -1)) target = target[step] as Record<string | number, unknown>;
-    const last = path[path.length - 1] as string;
-    setOwn(target, last, text === NEGATIVE_ZERO ? -0 : BigInt(text));
-  }
+  if (Array.isArray(exceptions)) restoreAtPaths(object, exceptions);
+  else if (isRecord(exceptions)) restore(object as MutableRecord, exceptions);
   return deepFreeze(object) as ApiObject;
+}
+
+function restore(target: MutableRecord, exceptions: object): void {
+  for (const [key, found] of Object.entries(exceptions)) {
+    if (typeof found === 'string') setOwn(target, key, exactNumber(found));
+    else if (found !== null) restore(target[key] as MutableRecord, found as object);
+  }
+}
+
+/** Earlier versions listed exceptions with their paths: `[[["spec","big"],"12345678901234567890"]]`. */
+function restoreAtPaths(object: unknown, exceptions: readonly [path: string[], text: string][]): void {
+  for (const [path, text] of exceptions) {
+    let target = object as MutableRecord;
+    for (const step of path.slice(0, -1)) target = target[step] as MutableRecord;
+    setOwn(target, path[path.length - 1] as string, exactNumber(text));
+  }
+}
+
+function exactNumber(text: string): bigint | number {
+  return text === NEGATIVE_ZERO ? -0 : BigInt(text);
 }

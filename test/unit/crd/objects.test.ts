@@ -92,6 +92,25 @@ describe('a request body', () => {
     expect((await send(`POST ${COLLECTION}?dryRun=All`, sent(repeated))).warnings[0]).toContain('duplicate field');
   });
 
+  // Each path contains the key: together they have 10 billion characters.
+  test.each([
+    ['unknown fields', '{"b":1}', 'Ignore', 201],
+    ['unknown fields', '{"b":1}', 'Strict', 400],
+    ['duplicate fields', '{"a":"","a":""}', 'Strict', 400],
+    ['values of another type', '{"a":1}', 'Ignore', 422],
+    ['values that are too long', '{"a":"too long"}', 'Ignore', 422],
+  ])('reports some of many %s (%s) below a long key with %s', async (_what, item, fieldValidation, code) => {
+    const items = object({ a: { type: 'string', maxLength: 1 } });
+    const { send } = await served({ type: 'object', additionalProperties: { type: 'array', items } });
+    const body = JSON.stringify(whole('a', { ['k'.repeat(200_000)]: [] })).replace(
+      '[]',
+      `[${Array(50_000).fill(item).join()}]`,
+    );
+    const response = await send(`POST ${COLLECTION}?dryRun=All&fieldValidation=${fieldValidation}`, sent(body));
+    expect(response.code).toBe(code);
+    expect(response.text.length).toBeLessThan(20_000_000);
+  });
+
   test('rejects a body that is too long', async () => {
     const { send } = await served(SIZED);
     const response = await send(`POST ${COLLECTION}`, sent(whole('a', { name: 'x'.repeat(4 * 1024 * 1024) })));

@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createCluster, JournalError, StatusError } from '../../../../src/index.js';
-import { ConfigMap, CustomResourceDefinition } from '../../../../src/kinds/index.js';
+import { ConfigMap, ControllerRevision, CustomResourceDefinition } from '../../../../src/kinds/index.js';
 import { fileJournal } from '../../../../src/node/index.js';
 import type { FileJournal } from '../../../../src/node/journal/file-journal.js';
 import { crc32, FrameWriter, scanFrames } from '../../../../src/node/journal/frame.js';
 import { GroupSync } from '../../../../src/storage/journal/group-sync.js';
+import { decodePlaced, encodePlaced } from '../../../../src/storage/journal/record.js';
 import { nextTurn } from '../../../../src/util/clock.js';
 import { journalCases } from './contract.js';
 import { fingerprintOf, fingerprintOfContent, openStore, simulatedJournal } from './driver.js';
@@ -55,6 +56,30 @@ describe('a file journal', () => {
     const again = createCluster({ journal: fileJournal(path) });
     expect((await again.api(ConfigMap).list()).items).toHaveLength(8);
     await again.close();
+  });
+
+  test('takes space in proportion to an object, however long the keys of its large numbers are', async () => {
+    const path = newFolder();
+    const first = createCluster({ journal: fileJournal(path) });
+    const data = {
+      ['k'.repeat(20_000)]: [1n, ...Array.from({ length: 400 }, () => 9007199254740993n), -0, 0, { n: 2n }],
+    };
+    await first.api(ControllerRevision).create({ metadata: { name: 'r' }, revision: 1, data } as never);
+    await first.close();
+    expect(statSync(join(path, 'journal-1')).size).toBeLessThan(120_000);
+    const second = createCluster({ journal: fileJournal(path) });
+    expect((await second.api(ControllerRevision).get('r')).data).toEqual(data);
+    await second.close();
+  });
+
+  test('reads large numbers that earlier versions listed with their paths', () => {
+    const { object } = decodePlaced(
+      '["gadgets.example.com","default","a",{"spec":{"big":0,"at":[0,0]}},' +
+        '[[["spec","big"],"12345678901234567890"],[["spec","at",1],"-0"]]]',
+    );
+    expect(object).toEqual({ spec: { big: 12345678901234567890n, at: [0, -0] } });
+    const record = { key: { storageKey: 'gadgets.example.com', namespace: 'default', name: 'a' }, object };
+    expect(decodePlaced(encodePlaced(record))).toEqual(record);
   });
 
   test('takes over the lock of a dead process, and reports the lock of another process', async () => {
