@@ -90,6 +90,16 @@ const OBJECT_OPERATORS: ReadonlyMap<string, LabelOperator> = new Map<string, Lab
  */
 export function labelSelectorFromObject(object: LabelSelectorObject | undefined): LabelSelector {
   if (object === undefined) return nothing;
+  // A selector may have a hundred thousand values. Objects of the store are frozen throughout.
+  const parts = [object, object.matchLabels, object.matchExpressions];
+  return parts.every((part) => Object.isFrozen(part))
+    ? getOrInsertComputed(selectors, object, selectorOfObject)
+    : selectorOfObject(object);
+}
+
+const selectors = new WeakMap<LabelSelectorObject, LabelSelector>();
+
+function selectorOfObject(object: LabelSelectorObject): LabelSelector {
   const requirements = [...labelSelectorFrom(object.matchLabels ?? {}).requirements];
   for (const { key, operator, values = [] } of object.matchExpressions ?? []) {
     const compiledOperator = OBJECT_OPERATORS.get(operator);

@@ -8,10 +8,11 @@ import type { ScopedResourceSelectorRequirement } from '../../kinds/generated/co
 import type { Dialect } from '../../meta/dialect.js';
 import { aggregateText, invalid, keyPath, printFieldError } from '../../meta/field-error.js';
 import { type GroupResource, qualifiedResource } from '../../meta/gvk.js';
-import { labelSelectorFromObject, matchesLabels } from '../../meta/labels.js';
+import { type LabelSelector, labelSelectorFromObject, matchesLabels } from '../../meta/labels.js';
 import { labelValueProblems } from '../../meta/names.js';
 import type { ApiObject } from '../../meta/object.js';
 import { Quantity } from '../../meta/quantity.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import type { Amounts } from '../plugins/pod-amounts.js';
 import type { AdmissionRequest } from '../types.js';
 
@@ -92,12 +93,22 @@ export function isInScopes(quota: ResourceQuota, object: ApiObject, { evaluator,
 
 /** Whether a scope requirement selects an object with these values; an object may have none or several. */
 export function scopeSelects(requirement: ScopedResourceSelectorRequirement, names: readonly string[]): boolean {
-  const { scopeName, operator, values = [] } = requirement;
+  const { scopeName, operator } = requirement;
   if (operator === 'Exists') return names.length > 0;
-  checkScopeValues(requirement);
-  const selector = labelSelectorFromObject({ matchExpressions: [{ key: scopeName, operator, values }] });
+  // A requirement of a stored quota is compared with every object, and may have a hundred thousand values.
+  const selector = Object.isFrozen(requirement.values)
+    ? getOrInsertComputed(scopeSelectors, requirement, selectorOfScope)
+    : selectorOfScope(requirement);
   if (names.length === 0) return matchesLabels(selector, {});
   return names.some((name) => matchesLabels(selector, { [scopeName]: name }));
+}
+
+const scopeSelectors = new WeakMap<ScopedResourceSelectorRequirement, LabelSelector>();
+
+function selectorOfScope(requirement: ScopedResourceSelectorRequirement): LabelSelector {
+  checkScopeValues(requirement);
+  const { scopeName, operator, values = [] } = requirement;
+  return labelSelectorFromObject({ matchExpressions: [{ key: scopeName, operator, values }] });
 }
 
 /** Values must be valid label values, because they are matched with a label selector. */

@@ -71,8 +71,10 @@ function indexByLabels(pods: SharedInformer<typeof Pod>): SmallestBucket {
     const { metadata } = event.type === 'ADDED' ? event.object : event.previous;
     const before = event.type === 'ADDED' ? NO_KEYS : labelKeys(metadata.namespace, metadata.labels);
     const after = event.type === 'DELETED' ? NO_KEYS : labelKeys(metadata.namespace, event.object.metadata.labels);
+    // A pod may have a hundred thousand labels.
+    const kept = new Set(after);
     for (const key of before) {
-      if (after.includes(key)) continue;
+      if (kept.has(key)) continue;
       buckets.get(key)?.delete(metadata.uid);
       if (buckets.get(key)?.size === 0) buckets.delete(key);
     }

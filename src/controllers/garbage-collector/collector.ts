@@ -45,6 +45,8 @@ type OwnerState =
  */
 const UNSEEN_RETRY_MS = 1_000;
 
+const OWNERS_PER_TURN = 500;
+
 interface PatchedMetadata {
   metadata: ObjectMetaInput;
 }
@@ -65,7 +67,9 @@ export class Collector extends ControllerPart<CollectorParts> {
     if (references.length === 0) return;
 
     const states = new Map<Readonly<OwnerReference>, OwnerState>();
-    for (const reference of references) {
+    for (const [index, reference] of references.entries()) {
+      // Other requests are answered in between.
+      if (index % OWNERS_PER_TURN === OWNERS_PER_TURN - 1) await nextTurn();
       const state = await this.#ownerState(reference, member);
       if (state === 'unknown') {
         this.options.awaitKind(reference.apiVersion, reference.kind, uid);
@@ -191,10 +195,11 @@ export class Collector extends ControllerPart<CollectorParts> {
     }
     const latest = await this.#latest(member);
     if (latest === undefined) return;
+    const removed = new Set(owners);
     await this.#setOwners(
       member,
       latest,
-      referencesOf(latest).filter(({ uid }) => !owners.includes(uid)),
+      referencesOf(latest).filter(({ uid }) => !removed.has(uid)),
     );
   }
 

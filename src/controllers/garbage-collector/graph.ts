@@ -77,11 +77,11 @@ export class Graph {
     if (references.length === 0 && ending === undefined) this.#members.delete(uid);
     else this.#members.set(uid, member);
     if (before === references) return { member, added: NO_REFERENCES, freed: [], endingBefore };
-    const freed = before
-      .filter((reference) => this.#removeReference(member, reference, references))
-      .map((each) => each.uid);
-    const added = references.filter((reference) => this.#addReference(member, reference, before));
-    return { member, added, freed, endingBefore };
+    const next = byOwner(references);
+    const freed = before.filter(({ uid }) => this.#removeReference(member, uid, next)).map((each) => each.uid);
+    const previous = byOwner(before);
+    for (const reference of references) this.#addReference(member, reference);
+    return { member, added: references.filter(({ uid }) => !previous.has(uid)), freed, endingBefore };
   }
 
   /** Removes a deleted object. Its dependents remain under its uid. */
@@ -89,42 +89,43 @@ export class Graph {
     const member = this.#members.get(uid);
     if (member === undefined) return undefined;
     this.#members.delete(uid);
-    for (const reference of referencesOf(member.object)) this.#removeReference(member, reference, NO_REFERENCES);
+    for (const reference of referencesOf(member.object)) this.#removeReference(member, reference.uid, NO_OWNERS);
     return member;
   }
 
   /** Returns true if the member no longer blocks the owner. */
-  #removeReference(
-    member: Member,
-    reference: Readonly<OwnerReference>,
-    next: readonly Readonly<OwnerReference>[],
-  ): boolean {
-    const dependents = this.#dependents.get(reference.uid);
+  #removeReference(member: Member, owner: string, next: Owners): boolean {
+    const dependents = this.#dependents.get(owner);
     if (dependents === undefined) return false;
-    const isKept = next.some(({ uid }) => uid === reference.uid);
-    const blocks = next.some(({ uid, blockOwnerDeletion }) => uid === reference.uid && blockOwnerDeletion === true);
-    if (!isKept) dependents.all.delete(member);
+    if (!next.has(owner)) dependents.all.delete(member);
+    const blocks = next.get(owner) === true;
     const wasBlocking = !blocks && dependents.blocking.delete(member);
     if (!blocks) dependents.unqueued.delete(member);
-    if (dependents.all.size === 0) this.#dependents.delete(reference.uid);
+    if (dependents.all.size === 0) this.#dependents.delete(owner);
     return wasBlocking;
   }
 
-  /** Returns true if the owner is new. */
-  #addReference(
-    member: Member,
-    reference: Readonly<OwnerReference>,
-    before: readonly Readonly<OwnerReference>[],
-  ): boolean {
+  #addReference(member: Member, reference: Readonly<OwnerReference>): void {
     const create = () => ({ all: new Set<Member>(), blocking: new Set<Member>(), unqueued: new Set<Member>() });
     const dependents = getOrInsertComputed(this.#dependents, reference.uid, create);
     dependents.all.add(member);
-    if (reference.blockOwnerDeletion === true && !dependents.blocking.has(member)) {
-      dependents.blocking.add(member);
-      dependents.unqueued.add(member);
-    }
-    return !before.some(({ uid }) => uid === reference.uid);
+    if (reference.blockOwnerDeletion !== true || dependents.blocking.has(member)) return;
+    dependents.blocking.add(member);
+    dependents.unqueued.add(member);
   }
+}
+
+/** By the uid of the owner: whether its deletion is blocked. */
+type Owners = ReadonlyMap<string, boolean>;
+
+const NO_OWNERS: Owners = new Map();
+
+function byOwner(references: readonly Readonly<OwnerReference>[]): Owners {
+  const owners = new Map<string, boolean>();
+  for (const { uid, blockOwnerDeletion } of references) {
+    owners.set(uid, blockOwnerDeletion === true || owners.get(uid) === true);
+  }
+  return owners;
 }
 
 export function referencesOf({ metadata }: HasMetadata): readonly Readonly<OwnerReference>[] {

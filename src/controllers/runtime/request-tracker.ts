@@ -4,7 +4,7 @@
  */
 import type { Transport } from '../../protocol/transport.js';
 import { type Activities, type Activity, busyMessage, StuckDetector } from '../../util/activity.js';
-import { type Clock, nextTurn, systemClock } from '../../util/clock.js';
+import { type Clock, nextTurn, realTime, systemClock } from '../../util/clock.js';
 import { isPromise } from '../../util/maybe-promise.js';
 
 /** In-process answers arrive within a few turns. A request that takes longer waits for the clock or for real I/O. */
@@ -16,7 +16,31 @@ const MANY_ANSWERS = 100_000;
 /** The upper limit. It is generous because many clusters may share one processor. */
 const LONGEST_SHARED_WAIT_MS = 60_000;
 
+/** After so much time, requests of clients are answered before the next request of a controller. */
+const LONGEST_TURN_MS = 20;
+
+/**
+ * The time of one turn of the event loop. Requests of controllers to a cluster in this process follow each other without
+ * a pause, and a Deployment may have hundreds of pods of a megabyte.
+ */
+class TurnBudget {
+  #beganMs: number | undefined;
+
+  /** Undefined: there is time left in this turn. */
+  untilFree(): Promise<void> | undefined {
+    const now = realTime();
+    if (this.#beganMs === undefined) {
+      this.#beganMs = now;
+      void nextTurn().then(() => {
+        this.#beganMs = undefined;
+      });
+    }
+    return now - this.#beganMs < LONGEST_TURN_MS ? undefined : nextTurn().then(() => this.untilFree());
+  }
+}
+
 export class RequestTracker implements Activity {
+  readonly #budget = new TurnBudget();
   readonly #underWay = new Map<string, number>();
   #answered = 0;
 
@@ -31,7 +55,8 @@ export class RequestTracker implements Activity {
       origin: 'controllers',
       ...(transport.closing === undefined ? {} : { closing: transport.closing }),
       send: (request) => {
-        const answered = transport.send(request);
+        const wait = transport.clock === systemClock ? this.#budget.untilFree() : undefined;
+        const answered = wait === undefined ? transport.send(request) : wait.then(() => transport.send(request));
         if (!isPromise(answered)) {
           this.#answered++;
           return answered;

@@ -4,6 +4,7 @@
  */
 import { formatDuration } from '../../text/time/duration.js';
 import { hexDigitsFromText } from '../../util/ids.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import type { StoredPod } from '../workloads/pod-state.js';
 import type { StageEvent } from './stage.js';
 
@@ -86,14 +87,21 @@ export function containerEvent(
   container: string,
   { type = 'Normal', ...event }: Pick<StageEvent, 'reason' | 'message'> & Partial<Pick<StageEvent, 'type'>>,
 ): StageEvent {
-  const { initContainers, ephemeralContainers } = pod.spec;
-  const isNamed = ({ name }: { readonly name: string }) => name === container;
-  const list = initContainers?.some(isNamed)
-    ? 'initContainers'
-    : ephemeralContainers?.some(isNamed)
-      ? 'ephemeralContainers'
-      : 'containers';
+  const list = getOrInsertComputed(listsOf, pod.spec, listsByName).get(container) ?? 'containers';
   return kubeletEvent(pod, { type, ...event, fieldPath: `spec.${list}{${container}}` });
+}
+
+/** By name of the container: the list that contains it. A pod may have ten thousand containers. */
+const listsOf = new WeakMap<StoredPod['spec'], ReadonlyMap<string, string>>();
+
+function listsByName({
+  initContainers = [],
+  ephemeralContainers = [],
+}: StoredPod['spec']): ReadonlyMap<string, string> {
+  return new Map([
+    ...ephemeralContainers.map(({ name }) => [name, 'ephemeralContainers'] as const),
+    ...initContainers.map(({ name }) => [name, 'initContainers'] as const),
+  ]);
 }
 
 function pullEvents(pod: StoredPod, container: Container, { tookMs }: ImagePull): readonly StageEvent[] {

@@ -73,10 +73,11 @@ export function hasIdentity(set: StoredSet, pod: StoredPod, dialect: Dialect): b
 export function hasStorage(set: StoredSet, pod: StoredPod): boolean {
   const ordinal = ordinalOf(set, pod.metadata.name);
   if (ordinal === undefined) return false;
-  return (set.spec.volumeClaimTemplates ?? []).every(({ metadata }) => {
-    const volume = pod.spec.volumes?.find(({ name }) => name === metadata.name);
-    return volume?.persistentVolumeClaim?.claimName === claimName(set, metadata.name, ordinal);
-  });
+  const volumes = pod.spec.volumes ?? [];
+  const claims = new Map(volumes.map(({ name, persistentVolumeClaim }) => [name, persistentVolumeClaim?.claimName]));
+  return (set.spec.volumeClaimTemplates ?? []).every(
+    ({ metadata }) => claims.get(metadata.name ?? '') === claimName(set, metadata.name, ordinal),
+  );
 }
 
 export function claimName(set: StoredSet, template: string | undefined, ordinal: number): string {
@@ -131,8 +132,8 @@ function volumesWith<Volume extends { readonly name: string }>(
     name: metadata.name ?? '',
     persistentVolumeClaim: { claimName: claimName(set, metadata.name, ordinal) },
   }));
-  const others = volumes.filter(({ name }) => !claims.some((claim) => claim.name === name));
-  const all = [...claims, ...others];
+  const replaced = new Set(claims.map(({ name }) => name));
+  const all = [...claims, ...volumes.filter(({ name }) => !replaced.has(name))];
   return all.length === 0 ? {} : { volumes: all };
 }
 

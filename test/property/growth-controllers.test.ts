@@ -1,0 +1,102 @@
+/**
+ * The CPU time of controllers grows with the size of an object, not with the square of it, and they do not keep clients
+ * waiting.
+ */
+import { createCluster, mergePatch } from 'orchplane';
+import { controllers, stages, standardControllers } from 'orchplane/controllers';
+import { ConfigMap, Deployment, Node, Pod, PodDisruptionBudget, ResourceQuota, Service } from 'orchplane/kinds';
+import { testCluster } from 'orchplane/testing';
+import { expect, test } from 'vitest';
+import { apiOf, entries, items } from './growing-values.js';
+
+const TIMEOUT = { timeout: 120_000 };
+
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
+async function cpuTime(work: () => Promise<unknown>): Promise<number> {
+  const before = cpuMs();
+  await work();
+  return cpuMs() - before;
+}
+
+function clusterWithControllers() {
+  return testCluster({ dialect: 'kubernetes', controllers: controllers([...standardControllers(), stages()]) });
+}
+
+const container = { name: 'c', image: 'i' };
+const pod = (name: string, spec: object = {}) => ({
+  metadata: { name, labels: { a: 'b' } },
+  spec: { containers: [container], ...spec },
+});
+
+test('an update of an object with 8,000 owners', TIMEOUT, async () => {
+  await using cluster = clusterWithControllers();
+  const ownerReferences = items(8_000, (index) => ({
+    apiVersion: 'v1',
+    kind: 'X',
+    name: `n-${index}`,
+    uid: `${index}`,
+  }));
+  const configMaps = apiOf(cluster, ConfigMap);
+  await configMaps.create({ metadata: { name: 'a', ownerReferences } });
+  const reversed = { metadata: { name: 'a', ownerReferences: ownerReferences.toReversed() } };
+  expect(await cpuTime(() => configMaps.update(reversed).then(() => cluster.settle()))).toBeLessThan(3_000);
+});
+
+test('a pod with 16,000 labels, beside a Service', TIMEOUT, async () => {
+  await using cluster = clusterWithControllers();
+  await apiOf(cluster, Service).create({
+    metadata: { name: 's' },
+    spec: { selector: { a: 'b' }, ports: [{ port: 80 }] },
+  });
+  const pods = apiOf(cluster, Pod);
+  await pods.create({ ...pod('a'), metadata: { name: 'a', labels: entries(16_000, 'k-', 'v') } });
+  const change = mergePatch({ metadata: { labels: { 'k-0': 'w' } } });
+  expect(await cpuTime(() => pods.patch('a', change).then(() => cluster.settle()))).toBeLessThan(2_500);
+});
+
+test('a ready pod with 6,000 init containers', TIMEOUT, async () => {
+  await using cluster = clusterWithControllers();
+  await apiOf(cluster, Node).create({ metadata: { name: 'n' } });
+  const initContainers = items(6_000, (index) => ({ name: `i-${index}`, image: 'i' }));
+  const create = () => apiOf(cluster, Pod).create(pod('a', { initContainers }));
+  expect(await cpuTime(() => create().then(() => cluster.settle()))).toBeLessThan(4_000);
+});
+
+test('a disruption budget and a quota with 20,000 values, and 100 pods', TIMEOUT, async () => {
+  await using cluster = clusterWithControllers();
+  const values = items(20_000, (index) => `v-${index}`);
+  const selector = { matchExpressions: [{ key: 'a', operator: 'NotIn', values }] };
+  await apiOf(cluster, PodDisruptionBudget).create({ metadata: { name: 'a' }, spec: { minAvailable: 1, selector } });
+  const scopeSelector = { matchExpressions: [{ scopeName: 'PriorityClass', operator: 'NotIn', values }] };
+  await apiOf(cluster, ResourceQuota).create({
+    metadata: { name: 'a' },
+    spec: { hard: { pods: '900' }, scopeSelector },
+  });
+  await cluster.settle();
+  const createAll = async () => {
+    for (const name of items(100, (index) => `p-${index}`)) await apiOf(cluster, Pod).create(pod(name));
+    await cluster.settle();
+  };
+  expect(await cpuTime(createAll)).toBeLessThan(5_000);
+});
+
+test('others are served while a Deployment of large pods is scaled up', TIMEOUT, async () => {
+  await using cluster = createCluster({ dialect: 'kubernetes', controllers: controllers(standardControllers()) });
+  const env = items(4_000, (index) => ({ name: `A${index}`, value: 'v' }));
+  const labels = { a: 'b' };
+  const template = { metadata: { labels }, spec: { containers: [{ ...container, env }] } };
+  const spec = { replicas: 40, selector: { matchLabels: labels }, template };
+  await apiOf(cluster, Deployment).create({ metadata: { name: 'd' }, spec });
+  let [longest, total, pods] = [0, 0, 0];
+  while (pods < 40) {
+    const turn = await cpuTime(() => new Promise((resolve) => setImmediate(resolve)));
+    longest = Math.max(longest, turn);
+    total += turn;
+    pods = (await cluster.api(Pod).list()).items.length;
+  }
+  expect(longest).toBeLessThan(total / 4);
+});
