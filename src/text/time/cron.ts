@@ -160,15 +160,10 @@ function splitFields(text: string): string[] {
 function parseField(text: string, field: Field): Allowed {
   const values = new Set<number>();
   let star = false;
-  const known = new Set<string>();
   for (const expression of text.split(',')) {
     if (expression === '') continue;
     const range = parseRange(expression, field);
     star ||= range.star;
-    // A list may repeat a range half a million times.
-    const key = `${range.start}-${range.end}/${range.step}`;
-    if (known.has(key)) continue;
-    known.add(key);
     for (let value = range.start; value <= range.end; value += range.step) values.add(value);
   }
   return { values, star };
