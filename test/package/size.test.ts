@@ -12,32 +12,32 @@ import { entries, manifest, requireBuild, root } from './manifest.js';
 /** The maximum size of each entry in kB (1000 bytes). Raise a number only together with the change that needs it. */
 const BUDGET_KB: Readonly<Record<string, number>> = {
   // All built-in kinds; `core` is the same without them. A quarter of it is for custom resources: CEL and schemas.
-  index: 494.5,
+  index: 495,
   // Includes journals, initial states and time travel, about 4 kB.
-  core: 146.5,
+  core: 147,
   // Includes the schema-based copying of stored specs.
   kinds: 309,
-  admission: 150.5,
+  admission: 151,
   // Two thirds of it are the kinds that controllers use. Node lifecycle, taints, tokens and topology hints take 8 kB.
-  controllers: 400,
+  controllers: 400.5,
   // A third of it are the kinds that controllers use, a fifth the scheduler with the expressions of devices.
-  runtime: 253.5,
+  runtime: 254,
   // A third of it is the field descriptions of the built-in kinds, for `kubectl explain`. Connections to aggregated APIs take 4 kB.
   http: 115.5,
   'codec/protobuf': 40,
   'codec/cbor': 9,
-  'service-worker': 109,
+  'service-worker': 109.5,
   'indexed-db': 4,
   // HTTP/2, WebSockets, the HTTP thread, the flags of kube-apiserver and the stand-ins for envtest take 25 kB;
   // process images 5 kB, sockets and streams of pods 2 kB.
-  node: 328,
+  node: 328.5,
   // All built-in kinds with their message types; snapshots take 8 kB, the client of etcd and its failures 3 kB.
   etcd: 404.5,
   // Faults, request logs, seeded runs, matchers, captures and diffs over everything in `index`.
-  testing: 486,
-  vitest: 486,
-  jest: 486,
-  'node-test': 486,
+  testing: 486.5,
+  vitest: 486.5,
+  jest: 486.5,
+  'node-test': 486.5,
   opentelemetry: 4,
   zod: 2,
 };
@@ -85,14 +85,14 @@ const PAGES: readonly {
   {
     name: 'ConfigMap alone',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap] }));",
-    budget: 132.5,
+    budget: 133,
     // A text of the pod code, which must not be in the bundle.
     without: /terminationGracePeriodSeconds|unhealthyPodEvictionPolicy|undeclared reference to/,
   },
   {
     name: 'three kinds',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap, Lease, Role } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap, Lease, Role] }));",
-    budget: 136,
+    budget: 136.5,
     without: /terminationGracePeriodSeconds|unhealthyPodEvictionPolicy/,
   },
   {

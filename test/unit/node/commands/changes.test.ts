@@ -44,11 +44,21 @@ describe('diff', () => {
       'apiVersion: v1\nkind: Secret\nmetadata: {name: s, annotations: {b: password=second}}\nstringData: {b: second}\n';
     const { out } = await command('diff --force-conflicts -f -', { stdin: manifest });
     expect(out).toContain("+  b: '*** (after)'\n");
-    expect(out).toContain('     a: redacted\n+    b: redacted\n');
+    expect(out).toContain("     a: redacted\n+    b: '*** (after)'\n");
     for (const value of ['first', 'second']) {
       expect(out).not.toContain(value);
       expect(out).not.toContain(btoa(value));
     }
+  });
+
+  test('shows that a masked annotation of a Secret changes', async () => {
+    const { command, cluster } = await served();
+    const metadata = { name: 's', annotations: { a: 'env-prod-1' } };
+    await cluster.api(Secret).create({ metadata, stringData: { stage: 'prod' } });
+    const manifest = 'apiVersion: v1\nkind: Secret\nmetadata: {name: s, annotations: {a: env-prod-2}}\n';
+    const { code, out } = await command('diff --force-conflicts -f -', { stdin: manifest });
+    expect(code).toBe(1);
+    expect(out).toContain("-    a: '*** (before)'\n+    a: '*** (after)'\n");
   });
 
   test('shows objects of kinds that the same files define', async () => {
