@@ -323,7 +323,6 @@ export class Scanner {
     this.#keyAllowed = false;
     const { offset, line } = this.#reader;
     const { text, endsAfterBreak } = scanPlainScalar(this.#reader, { indent: this.#indent, inFlow: this.#inFlow });
-    // Not a copy of `#tokenHere`: that took most of the time of a large document.
     this.#queue.push({ type: 'scalar', offset, line, text, isPlain: true });
     if (endsAfterBreak) this.#keyAllowed = true;
   }

@@ -129,7 +129,8 @@ test('requests whose clients have disconnected are not executed', { retry: 3 }, 
   });
   const { items: stored } = (await response.json()) as { items: unknown[] };
   expect(stored).toHaveLength(executed);
-  expect(executed).toBeLessThan(100);
+  // Without that all 200 are executed. How many are depends on the processors.
+  expect(executed).toBeLessThan(180);
 });
 
 test('a thread that cannot be loaded is an error that names the file', async () => {
