@@ -13,7 +13,7 @@ let session: Session | undefined;
 
 afterEach(async () => {
   if (session !== undefined) await leaveScenario(session);
-  await session?.cluster.close();
+  await session?.close();
   session = undefined;
 });
 

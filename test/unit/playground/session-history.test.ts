@@ -22,7 +22,7 @@ import {
 const open: Session[] = [];
 
 afterEach(async () => {
-  for (const session of open.splice(0)) await session.cluster.close();
+  for (const session of open.splice(0)) await session.close();
 });
 
 function begin(): Session {

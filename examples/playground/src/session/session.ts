@@ -111,6 +111,13 @@ export class Session {
     ({ handler: this.#handler, feed: this.#feed, stopClock: this.#stopClock } = this.#attach(cluster));
   }
 
+  /** Stops the clock, ends the watches and closes the cluster. */
+  async close(): Promise<void> {
+    this.#stopClock();
+    this.#feed.close();
+    await this.cluster.close();
+  }
+
   /** Switches to a fork or a scenario. The current cluster is kept for `returnToKeptCluster`. */
   switchCluster(type: TemporaryCluster['type'], title: string, to: TestCluster): void {
     const { cluster, text, namespace, selected, temporary } = this.state;
