@@ -24,6 +24,13 @@ export class Chunk {
     else this.#pieces.push(piece);
   }
 
+  /** Whether it has the same pieces: the same byte arrays, not only equal ones. */
+  equals(other: Chunk): boolean {
+    return (
+      this.#pieces.length === other.#pieces.length && this.#pieces.every((piece, at) => piece === other.#pieces[at])
+    );
+  }
+
   /** Like `bytes`, but never a piece itself, which may be cached elsewhere. */
   ownBytes(): Uint8Array {
     const [only] = this.#pieces;

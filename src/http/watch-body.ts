@@ -89,8 +89,9 @@ class WatchByteSource implements ByteSource {
       chunk.add(this.#encode({ type: 'ERROR', object: status }) ?? '');
     }
     if (chunk.length === 0) return undefined;
-    const { codec, request } = this.#options;
-    return request.isWebSocket === true ? chunk.bytes().subarray(codec.framingBytes ?? 0) : chunk.bytes();
+    const { codec, request, eventCache } = this.#options;
+    if (request.isWebSocket === true) return chunk.bytes().subarray(codec.framingBytes ?? 0);
+    return eventCache?.join(chunk) ?? chunk.bytes();
   }
 
   cancel(): void {
@@ -189,6 +190,7 @@ export class EncodedEventCache {
   readonly #entries = new Map<object, CachedEvent>();
   readonly #capacity: number;
   readonly #text = new TextEncoder();
+  #joined: { readonly chunk: Chunk; readonly bytes: Uint8Array } | undefined;
 
   constructor(capacity = 128) {
     this.#capacity = capacity;
@@ -201,6 +203,12 @@ export class EncodedEventCache {
     // An object that is not frozen may change, so it is not cached.
     if (Object.isFrozen(event.object)) this.#store(event.object, { type: event.type, codec, bytes });
     return bytes;
+  }
+
+  /** The bytes of a chunk, which the next chunk with the same pieces shares: many watches receive the same events together. */
+  join(chunk: Chunk): Uint8Array {
+    if (this.#joined?.chunk.equals(chunk) !== true) this.#joined = { chunk, bytes: chunk.bytes() };
+    return this.#joined.bytes;
   }
 
   #store(object: object, event: CachedEvent): void {

@@ -154,7 +154,7 @@ class ForwardedRequests {
         break;
       }
       case 'next':
-        this.#onNext(message.id);
+        for (const id of message.ids) this.#onNext(id);
         break;
       case 'cancel':
         this.#cancel(message.id);
@@ -249,13 +249,13 @@ class ForwardedRequests {
   async #runSession(id: number, open: OpenRequest, session: WebSocketSession): Promise<void> {
     open.session = undefined;
     const socket = new ForwardedSocket({
-      send: (message) => this.#batch.send({ type: 'chunk', id, bytes: ownBytes(message) }, message),
+      send: (message) => this.#batch.send({ type: 'chunk', ids: [id], bytes: ownBytes(message) }, message),
       ask: () => this.#batch.send({ type: 'read', id }),
     });
     open.socket = socket;
     try {
       await session.run(socket);
-      if (this.#open.delete(id)) this.#batch.send({ type: 'chunk', id });
+      if (this.#open.delete(id)) this.#batch.send({ type: 'chunk', ids: [id] });
     } catch (error) {
       this.#fail(id, error);
     } finally {
@@ -273,8 +273,11 @@ class ForwardedRequests {
       if (bytes === undefined) this.#end(id);
       else this.#unread.taken(id, bytes.length);
       const own = bytes && ownBytes(bytes);
-      if (own !== undefined && movesChunks) this.#batch.move({ type: 'chunk', id, bytes: own }, own);
-      else this.#batch.send({ type: 'chunk', id, bytes: own }, own);
+      const { last } = this.#batch;
+      // Watches share the bytes of an event.
+      if (own !== undefined && last?.type === 'chunk' && last.bytes === own) last.ids.push(id);
+      else if (own !== undefined && movesChunks) this.#batch.move({ type: 'chunk', ids: [id], bytes: own }, own);
+      else this.#batch.send({ type: 'chunk', ids: [id], bytes: own }, own);
     } catch (error) {
       this.#fail(id, error);
     }

@@ -97,6 +97,10 @@ export class RequestForwarder {
   }
 
   receive(message: Exclude<ServerMessage, { readonly type: 'listen' | 'close' }>): void {
+    if (message.type === 'chunk') {
+      for (const id of message.ids) this.#receiveChunk(id, message.bytes);
+      return;
+    }
     const { id } = message;
     const pending = this.#pending.get(id);
     if (pending === undefined) return;
@@ -108,11 +112,6 @@ export class RequestForwarder {
       case 'answer':
         pending.resolve(this.#toAnswer(message, pending));
         if (pending.source === undefined && pending.session === undefined) this.#pending.delete(id);
-        break;
-      case 'chunk':
-        if (message.bytes === undefined) this.#pending.delete(id);
-        pending.source?.push(message.bytes);
-        pending.session?.push(message.bytes);
         break;
       case 'waiting':
         pending.onWaiting?.();
@@ -128,11 +127,24 @@ export class RequestForwarder {
     }
   }
 
+  #receiveChunk(id: number, bytes: Uint8Array | undefined): void {
+    const { source, session } = this.#pending.get(id) ?? {};
+    if (bytes === undefined) this.#pending.delete(id);
+    source?.push(bytes);
+    session?.push(bytes);
+  }
+
+  #askForNext(id: number): void {
+    const { last } = this.#batch;
+    if (last?.type === 'next') last.ids.push(id);
+    else this.#batch.send({ type: 'next', ids: [id] });
+  }
+
   #toAnswer(message: AnswerMessage, pending: PendingRequest): Answer {
     const { id, code, body, stream, compress } = message;
     const headers = unpackHeaders(message.headers);
     const ask = {
-      next: () => this.#batch.send({ type: 'next', id }),
+      next: () => this.#askForNext(id),
       cancel: () => {
         if (this.#pending.delete(id)) this.#batch.send({ type: 'cancel', id });
       },

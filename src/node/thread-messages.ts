@@ -31,8 +31,8 @@ export type ClusterMessage =
   /** The answer to `read`. Without bytes: the end of the body or of the WebSocket, or a body that is too long. */
   | { readonly type: 'body'; readonly id: number; readonly bytes?: Uint8Array | undefined; readonly isCut?: boolean }
   | { readonly type: 'abort'; readonly id: number; readonly isClosing: boolean }
-  /** The client has taken a chunk of a stream and wants the next one, or its connection has become a WebSocket. */
-  | { readonly type: 'next'; readonly id: number }
+  /** These clients have taken a chunk of a stream and want the next one, or their connections have become WebSockets. */
+  | { readonly type: 'next'; readonly ids: number[] }
   | { readonly type: 'cancel'; readonly id: number }
   | { readonly type: 'end'; readonly entry: RequestLogEntry }
   | { readonly type: 'error'; readonly error: unknown }
@@ -42,8 +42,8 @@ export type ClusterMessage =
 export type ServerMessage =
   | { readonly type: 'listen'; readonly settings: HttpServerSettings; readonly hasLog: boolean }
   | AnswerMessage
-  /** A part of a streaming body or a message of a WebSocket; without bytes: the end. */
-  | { readonly type: 'chunk'; readonly id: number; readonly bytes?: Uint8Array | undefined }
+  /** A part of the streaming bodies or a message of the WebSockets of these requests; without bytes: their end. */
+  | { readonly type: 'chunk'; readonly ids: number[]; readonly bytes?: Uint8Array | undefined }
   /** Asks for the whole body up to a limit, or without a limit for its next part or the next message of a WebSocket. */
   | { readonly type: 'read'; readonly id: number; readonly limit?: number }
   /** A health check waits for the storage: the cluster is not busy. */
@@ -94,6 +94,11 @@ export class MessageBatch<Message> {
 
   constructor(port: Pick<MessagePort, 'postMessage'>) {
     this.#port = port;
+  }
+
+  /** The message that was sent last, unless it has left. What watches receive together is one message for all of them. */
+  get last(): Message | undefined {
+    return this.#messages.at(-1);
   }
 
   /** `content` is the large part of the message, if it has one. */

@@ -3,13 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { jsonCodec } from '../../../src/codec/json.js';
 import { readableOf } from '../../../src/http/answer.js';
 import type { View } from '../../../src/http/negotiate.js';
-import { createWatchBody } from '../../../src/http/watch-body.js';
+import { createWatchBody, EncodedEventCache } from '../../../src/http/watch-body.js';
 import { kubernetesDialect } from '../../../src/meta/dialect.js';
 import { errors } from '../../../src/meta/errors.js';
 import type { ServerWatchEvent } from '../../../src/protocol/watch-event.js';
 import { configMap, FakeWatch, served, settle } from './fakes.js';
 
-function open(options: { signal?: AbortSignal; view?: View } = {}) {
+function open(options: { signal?: AbortSignal; view?: View; eventCache?: EncodedEventCache } = {}) {
   const watch = new FakeWatch();
   const failures: unknown[] = [];
   const signal = options.signal ?? new AbortController().signal;
@@ -24,13 +24,14 @@ function open(options: { signal?: AbortSignal; view?: View } = {}) {
       dialect: kubernetesDialect,
     }),
     onError: (error) => failures.push(error),
+    ...(options.eventCache === undefined ? {} : { eventCache: options.eventCache }),
   });
   const reader = readableOf(source).getReader();
   const read = async () => {
     const { done, value } = await reader.read();
     return done ? undefined : new TextDecoder().decode(value);
   };
-  return { watch, reader, read, failures };
+  return { watch, source, reader, read, failures };
 }
 
 const added = (name: string): ServerWatchEvent => ({ type: 'ADDED', object: configMap(name) });
@@ -49,6 +50,24 @@ describe('events', () => {
     expect(await read()).toBe(line(added('a')) + line(added('b')) + line({ type: 'DELETED', object: configMap('a') }));
     watch.emit(added('c'));
     expect(await read()).toBe(line(added('c')));
+  });
+
+  test('shares a chunk with watches that receive the same events together', async () => {
+    const eventCache = new EncodedEventCache();
+    const watches = [open({ eventCache }), open({ eventCache }), open({ eventCache })];
+    const [a, b, c] = ['a', 'b', 'c'].map((name) => ({
+      type: 'ADDED' as const,
+      object: Object.freeze(configMap(name)),
+    }));
+    if (a === undefined || b === undefined || c === undefined) expect.fail('there are three events');
+    watches[0]?.watch.emit(a, b);
+    watches[1]?.watch.emit(a, b);
+    watches[2]?.watch.emit(a, c);
+    const [first, same, other] = await Promise.all(watches.map(({ source }) => source.read()));
+    expect(same).toBe(first);
+    const text = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes);
+    expect(text(first)).toBe(line(a) + line(b));
+    expect(text(other)).toBe(line(a) + line(c));
   });
 
   test('writes events in chunks of bounded size without loss', async () => {

@@ -5,6 +5,7 @@ import { Worker } from 'node:worker_threads';
 import { beforeAll, expect, test } from 'vitest';
 import type { AdmissionPlugin } from '../../../src/admission/types.js';
 import { createCluster } from '../../../src/cluster/full-cluster.js';
+import { ConfigMap } from '../../../src/kinds/index.js';
 import { serve } from '../../../src/node/index.js';
 import { buildHttpThread } from './http-thread-file.js';
 
@@ -94,6 +95,36 @@ test.each([
     expect(times.at(-1)).toBeLessThan(result.ms);
   },
 );
+
+test('sends each event to every watch that it concerns', async () => {
+  await using cluster = createCluster();
+  await using server = await serve(cluster, { token: 't', thread });
+  const headers = { authorization: 'Bearer t' };
+  const path = '/api/v1/namespaces/default/configmaps';
+  const open = async (query: string) => {
+    const response = await fetch(`${server.url}${path}?watch=true${query}`, { headers });
+    return response.body?.pipeThrough(new TextDecoderStream()).getReader() ?? expect.fail('a watch has a body');
+  };
+  const all = await Promise.all(items(20, () => open('')));
+  const some = await Promise.all(items(20, () => open('&labelSelector=kind%3Dodd')));
+  const configMaps = cluster.api(ConfigMap);
+  const names = items(30, (n) => `c${n}`);
+  for (const [n, name] of names.entries()) {
+    await configMaps.create({ metadata: { name, labels: { kind: n % 2 === 0 ? 'even' : 'odd' } } });
+  }
+  const namesOf = async (reader: ReadableStreamDefaultReader<string>, count: number) => {
+    let text = '';
+    while (text.split('\n').length <= count) text += (await reader.read()).value ?? expect.fail('the watch has ended');
+    await reader.cancel();
+    const events = text.trimEnd().split('\n');
+    return events.map(
+      (event) => (JSON.parse(event) as { object: { metadata: { name: string } } }).object.metadata.name,
+    );
+  };
+  const odd = names.filter((_, n) => n % 2 === 1);
+  for (const reader of all) expect(await namesOf(reader, names.length)).toEqual(names);
+  for (const reader of some) expect(await namesOf(reader, odd.length)).toEqual(odd);
+});
 
 /** Sends requests on connections of their own and closes all of them at once. */
 const IMPATIENT_CLIENT = `
