@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Official conformance tests, all of them, with agnhost and busybox as processes in Linux namespaces. Needs Linux and root, and
-# the commands unshare, nsenter, setpriv, chroot, ip, curl, dig and a static busybox (Debian: busybox-static, dnsutils, curl).
+# the commands unshare, nsenter, setpriv, chroot, ip, curl, dig, nc and a static busybox (Debian: busybox-static, dnsutils,
+# curl, netcat-openbsd): the containers of agnhost see the files of this machine.
 #   K8S_SRC   the sources of Kubernetes 1.33, for agnhost
 #   K8S_BIN   a folder with e2e.test and kubectl of release 1.33
 #   NAMES     a list of names, one per line; default: all conformance tests
@@ -10,6 +11,9 @@
 . "$(dirname "$0")/lib.sh"
 [ -x "${K8S_BIN:?set it to a folder with e2e.test and kubectl}/e2e.test" ] || die "$K8S_BIN/e2e.test is missing"
 [ "$(id -u)" = 0 ] || die "namespaces require root"
+for command in unshare nsenter setpriv chroot ip curl dig nc busybox; do
+  command -v "$command" >/dev/null || die "$command is missing"
+done
 images=$WORK/images
 mkdir -p "$images/agnhost" "$images"/busybox/{bin,etc,tmp,root,nautilus,usr/local/apache2/htdocs}
 [ -x "$images/agnhost/agnhost" ] ||
