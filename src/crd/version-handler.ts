@@ -107,15 +107,23 @@ export class VersionHandler implements CustomResourceHandler {
   validate(
     next: ApiObject,
     live: ApiObject | undefined,
-    { part, metadataErrors }: CustomValidationOptions,
+    { part, metadataErrors, typeErrors }: CustomValidationOptions,
   ): CustomValidationResult {
-    const problems = part === 'status' ? this.#statusErrors(next, live) : this.#objectErrors(next, live);
+    const schema = this.#settings.schema();
+    const problems = [
+      ...(typeErrors.length > 0
+        ? typeErrors
+        : [
+            ...metadataErrors,
+            ...(part === 'status' ? this.#statusErrors(next, live) : this.#objectErrors(next, live)),
+          ]),
+      ...(part === 'status' ? [] : embeddedResourceErrors(schema, next)),
+      ...listTypeErrors(schema, next, live),
+    ];
     const rules = this.#settings.rules();
     if (rules === undefined) return { errors: problems, warnings: [] };
-    if (metadataErrors.some(blocksRules) || problems.some(blocksRules))
-      return { errors: [...problems, RULES_SKIPPED], warnings: [] };
-    const oldValues =
-      live === undefined ? OldValueContext.NONE : OldValueContext.forUpdate(this.#settings.schema(), next, live);
+    if (problems.some(blocksRules)) return { errors: [...problems, RULES_SKIPPED], warnings: [] };
+    const oldValues = live === undefined ? OldValueContext.NONE : OldValueContext.forUpdate(schema, next, live);
     const { errors, warnings } = evaluateRules(rules, next, oldValues);
     return { errors: [...problems, ...errors], warnings };
   }
@@ -126,8 +134,6 @@ export class VersionHandler implements CustomResourceHandler {
     return [
       ...validateValue(schema, next, live === undefined ? {} : { old: live }),
       ...(scale === undefined ? [] : [...scaleSpecErrors(scale, next), ...scaleStatusErrors(scale, next)]),
-      ...embeddedResourceErrors(schema, next),
-      ...listTypeErrors(schema, next, live),
     ];
   }
 
@@ -140,11 +146,7 @@ export class VersionHandler implements CustomResourceHandler {
         ? []
         : // An absent status and null are the same in the reference server.
           validateValue(status, next['status'], { base: 'status', old: live && (live['status'] ?? null) });
-    return [
-      ...statusErrors,
-      ...(scale === undefined ? [] : scaleStatusErrors(scale, next)),
-      ...listTypeErrors(schema, next, live),
-    ];
+    return [...statusErrors, ...(scale === undefined ? [] : scaleStatusErrors(scale, next))];
   }
 
   convertFromStorage(stored: readonly ApiObject[]): MaybePromise<readonly ApiObject[]> {

@@ -19,8 +19,8 @@ export interface CustomResourceHandler {
     options?: { readonly keepsNulls?: boolean | undefined },
   ): { readonly value: MutableRecord; readonly findings: readonly string[] };
   /**
-   * Validates an object against the schema and the validation rules of the CRD. Some of the `metadataErrors` prevent
-   * the evaluation of the rules.
+   * Validates an object against the schema and the validation rules of the CRD. The result contains the `metadataErrors`,
+   * or only the `typeErrors` if there are any. Some of them prevent the evaluation of the rules.
    */
   validate(next: ApiObject, live: ApiObject | undefined, options: CustomValidationOptions): CustomValidationResult;
   /** Converts stored objects of any version to this version. */
@@ -41,6 +41,8 @@ export interface CustomResourceHandler {
 export interface CustomValidationOptions {
   readonly part: 'object' | 'status';
   readonly metadataErrors: readonly FieldError[];
+  /** Errors about kind and apiVersion. */
+  readonly typeErrors: readonly FieldError[];
 }
 
 /** The result of {@link CustomResourceHandler.validate}. */

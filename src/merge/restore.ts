@@ -5,10 +5,18 @@
  * spec: Media types and encodings
  */
 
-import { jsonType } from '../schema/decode-scalar.js';
-import { type Field, fieldsOf, type ObjectNode, type ScalarNode, type SchemaNode } from '../schema/schema-node.js';
+import { DecodeError, jsonType } from '../schema/decode-scalar.js';
+import {
+  type AnyNode,
+  type Field,
+  fieldsOf,
+  type ObjectNode,
+  type ScalarNode,
+  type SchemaNode,
+} from '../schema/schema-node.js';
 import { goKind } from '../text/go/go-value.js';
 import { Base64Error, canonicalBase64, encodeBase64 } from '../util/base64.js';
+import { translateError } from '../util/catch-error.js';
 import { isRecord, setOwn } from '../util/json.js';
 
 /** The document cannot be an object of the kind. */
@@ -69,8 +77,16 @@ function restoreValue(node: SchemaNode, value: unknown, position: Place): unknow
     case 'scalar':
       return restoreScalar(node, value);
     case 'any':
+      checkOwnDecoder(node, value);
       return value;
   }
+}
+
+/** The error of a type with its own decoder names only the fields inside of the value. */
+function checkOwnDecoder({ decode, schema }: AnyNode, value: unknown): void {
+  if (decode === undefined) return;
+  const read = () => decode(value, 0, schema);
+  translateError(DecodeError, read, ({ message }) => new RestoreError(message));
 }
 
 function inside({ walk, live }: Place, key: string | number): Place {

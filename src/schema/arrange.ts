@@ -4,6 +4,7 @@
  */
 
 import { deepFreeze, isRecord, type MutableRecord, setOwn } from '../util/json.js';
+import { copySentEmpty } from './empty-values.js';
 import {
   areInWireOrder,
   type Field,
@@ -36,6 +37,7 @@ function arrangeStruct(node: ObjectNode, record: MutableRecord, isFinal: boolean
   const arranged = isInOrder
     ? inWireOrder(listing, { record, keys }, isFinal)
     : reordered(listing.all, record, isFinal);
+  if (arranged !== record) copySentEmpty(record, arranged);
   return isFinal ? Object.freeze(arranged) : arranged;
 }
 

@@ -21,7 +21,7 @@ import {
   typeError,
   ZERO_VALUES,
 } from './decode-scalar.js';
-import { rememberIfEmpty } from './empty-values.js';
+import { rememberIfEmpty, rememberSentItem } from './empty-values.js';
 import { decodingFindings } from './findings.js';
 import { firstAbortingError, firstErrorInDocument } from './first-error.js';
 import { rememberQuantityText } from './quantity-texts.js';
@@ -355,7 +355,6 @@ function decodeMap(
   const out: MutableRecord = {};
   const { values } = node;
   const isText = decodeValue === decodeNode && values.type === 'scalar' && values.scalar === 'string';
-  const isAmount = values.type === 'scalar' && values.scalar === 'quantity';
   const { depth } = walk;
   let reached = '';
   try {
@@ -368,7 +367,7 @@ function decodeMap(
       else {
         const decoded = value === null ? zeroValue(values) : decodeValue(values, value, position, walk);
         setOwn(out, key, decoded);
-        if (isAmount && value !== decoded && value !== null) rememberQuantityText(out, key, String(value));
+        if (value !== decoded) rememberSentItem(out, key, value, values);
       }
     }
   } catch (error) {

@@ -4,6 +4,7 @@
  * `[]string(nil)`), and a few kinds compare them. The entries live as long as the decoded object.
  */
 import { getOrInsertComputed } from '../util/once.js';
+import { rememberQuantityText } from './quantity-texts.js';
 import type { SchemaNode } from './schema-node.js';
 
 const fields = new WeakMap<object, Set<string>>();
@@ -54,6 +55,20 @@ export function hasOwnSentEmpty(holder: object): boolean {
 /** The absent fields of this object that the client sent as empty ones. */
 export function sentEmptyFields(holder: object): readonly string[] {
   return [...(fields.get(holder) ?? [])].filter((name) => wasSentEmpty(holder, name));
+}
+
+const mapsWithNull = new WeakSet<object>();
+
+/** Remembers a value of a decoded map as the client sent it: null for bytes, which is stored as empty bytes, and quantities. */
+export function rememberSentItem(map: object, key: string, given: unknown, node: SchemaNode): void {
+  if (node.type !== 'scalar') return;
+  if (node.scalar === 'quantity' && given !== null) rememberQuantityText(map, key, String(given));
+  if (node.scalar === 'bytes' && given === null) mapsWithNull.add(map);
+}
+
+/** Whether the client sent null in this map of bytes. */
+export function wasSentWithNull(map: unknown): boolean {
+  return typeof map === 'object' && map !== null && mapsWithNull.has(map);
 }
 
 /** Copies the entries to a copy of the object. */

@@ -69,10 +69,14 @@ interface Found {
   readonly findings: readonly string[];
 }
 
-/** Documents have no internal version. */
+/** Documents and their views have no internal version. */
 function isUnversioned(value: unknown, { write, refuse }: PatchedTarget): boolean {
   const { kind, gvk } = write.served;
-  return kind.representation === 'struct' && omitsVersion(claimedType(value, refuse).apiVersion, gvk);
+  return (
+    kind.representation === 'struct' &&
+    write.isViewOfDocument !== true &&
+    omitsVersion(claimedType(value, refuse).apiVersion, gvk)
+  );
 }
 
 function decodeVersioned(document: ParsedBody, target: PatchedTarget): Found {

@@ -33,6 +33,8 @@ export interface WriteOperation {
   prunedParts: readonly string[];
   /** The apply of a custom resource leaves empty fields in its metadata, which are stored and never shown. */
   hasEmptyMetadata: boolean;
+  /** `served` is the kind of a view of a custom resource. */
+  readonly isViewOfDocument?: boolean;
 }
 
 /** Converts between an object and the view that a client updates in its place. */

@@ -13,7 +13,7 @@ import { errors } from '../meta/errors.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { StorageError } from '../storage/types.js';
 import { append } from '../util/arrays.js';
-import { copyJson } from '../util/json.js';
+import { copyJson, deepFreeze, isRecord } from '../util/json.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import { messageOf } from '../util/message-of.js';
 import { authorizeCreation } from './authorize.js';
@@ -228,8 +228,11 @@ function finishWrite(draft: DraftObject, target: WriteTarget, write: WriteOperat
       if (live !== undefined || target.retriesTakenName === true) requireUnchanged(sealed, live, write);
       runCommitEffects(write);
     }
-    if (live !== undefined && shouldDeleteDuringUpdate(sealed, live, write))
-      return deleteWithoutFinalizers(sealed, live, write);
+    if (live !== undefined && shouldDeleteDuringUpdate(sealed, live, write)) {
+      deleteWithoutFinalizers(live, write);
+      // The response is the object that the client asked to store.
+      return deepFreeze(withEmptyValues(sealed, draft)) as ApiObject;
+    }
     if (allocation !== undefined && !write.dryRun) {
       // Nothing may fail after the allocation is committed.
       requireUnchanged(sealed, live, write);
@@ -261,10 +264,11 @@ function sealDraft(draft: DraftObject, live: ApiObject | undefined, write: Write
   // then. An untrusted plugin needs a frozen object, and the commit copies it.
   const sealer = isStoredAsIs && !dryRun && !server.hasUntrustedPlugins(served) ? sealContent : seal;
   if (live !== undefined) {
-    // The reference server drops selfLink when it stores the object, which a dry run does not do. Until then the object
-    // differs from the live one, so it gets the new timestamps of managedFields.
+    // The reference server drops selfLink when it stores the object, which a dry run and a removal do not do. Until then the
+    // object differs from the live one, so it gets the new timestamps of managedFields.
     // upstream: apiserver/pkg/storage/api_object_versioner.go APIObjectVersioner.PrepareObjectForStorage
-    const hasSelfLink = Boolean(draft.metadata.selfLink) && !dryRun;
+    const isStored = !dryRun && !shouldDeleteDuringUpdate(draft as unknown as ApiObject, live, write);
+    const hasSelfLink = isStored && Boolean(draft.metadata.selfLink);
     if (hasSelfLink) draft.metadata.selfLink = undefined;
     return liveIfSame(
       live,
@@ -295,17 +299,21 @@ function shouldDeleteDuringUpdate(next: ApiObject, live: ApiObject, write: Write
   return write.served.kind.strategy.delete.shouldDeleteDuringUpdate?.(next) ?? true;
 }
 
-/** Removes the object, and returns the object that the client asked to store. */
-function deleteWithoutFinalizers(next: ApiObject, live: ApiObject, write: WriteOperation): ApiObject {
-  Object.freeze(next.metadata);
-  Object.freeze(next);
+function deleteWithoutFinalizers(live: ApiObject, write: WriteOperation): void {
   try {
     removeObject(live, write);
   } catch (error) {
     // Another client removed the last finalizer while a plugin ran: the object is gone, as requested.
     if (!(error instanceof StorageError && error.failure === 'missing')) throw error;
   }
-  return next;
+}
+
+/** The object with the empty lists and maps of its draft, which are null in the stored form. */
+function withEmptyValues(stored: unknown, draft: unknown): unknown {
+  if (stored === null) return draft ?? null;
+  if (Array.isArray(stored) && Array.isArray(draft)) return stored.map((item, at) => withEmptyValues(item, draft[at]));
+  if (!isRecord(stored) || !isRecord(draft)) return stored;
+  return Object.fromEntries(Object.entries(stored).map(([name, value]) => [name, withEmptyValues(value, draft[name])]));
 }
 
 function checkUidPrecondition(

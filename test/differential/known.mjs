@@ -19,19 +19,9 @@ const KNOWN = [
   [/^status 0 instead of 200/, 'the reference server sends the headers of a watch with its first event'],
   [stopsAtUndeclaredField, 'the first undeclared field is random in the reference server'],
   [haveDecodingErrors, 'one of several decoding errors'],
-  [
-    ({ name, actual }) =>
-      name.endsWith(' instead of none') &&
-      actual.body.details.causes.some(({ field, message }) => field === 'kind' && /: must be \w+$/.test(message)),
-    'a custom resource with another kind and further errors',
-  ],
   [isDiffOfEmpty, 'an empty list or map, or null, in the diff of an immutable spec'],
   [printsSameQuantities, 'the cached text of a quantity in a message'],
   [printsLiveValue, 'a value of the wrong type in a stored struct: the reference server prints its own type'],
-  [
-    ({ name, step }) => name.includes('spec.selectableFields') && step.path.includes('/customresourcedefinitions'),
-    'selectable fields of a version with an empty schema',
-  ],
   [haveSameLines, 'which of two equal items of a list a diff marks as added is random in the reference server'],
   [
     ({ name, step }) =>
@@ -66,13 +56,6 @@ const KNOWN = [
     'the empty object of a dry run that removes the last finalizers of a custom resource',
   ],
   [
-    ({ name, step }) =>
-      name.startsWith('status 500 instead of 400: failed to convert new object') &&
-      isApply(step) &&
-      step.path.includes('/customresourcedefinitions/'),
-    'an apply of a CRD whose schema cannot be decoded',
-  ],
-  [
     ({ step, actual }) =>
       (step.method === 'PUT' || isApply(step)) && /\/services\/[^/]+\/status$/.test(step.path) && actual.status === 404,
     'a write to the status of a missing Service',
@@ -83,14 +66,6 @@ const KNOWN = [
       step.method === 'POST' &&
       step.path.endsWith('/limitranges'),
     'the name of a LimitRange without a name is its uid',
-  ],
-  [
-    ({ step, actual }) => isApply(step) && /: expected any scalar, got &\{\[/.test(messageOf(actual)),
-    'an apply of a list where a number or a text is expected',
-  ],
-  [
-    ({ name, step }) => name === '.body.metadata.selfLink: "…" instead of nothing' && step.method === 'PATCH',
-    'a selfLink in a write that removes the object',
   ],
   [/in the dialect kubernetes; createCluster/, 'the warning about names of the other dialect'],
   [
@@ -131,15 +106,6 @@ const KNOWN = [
   ],
   [
     ({ name, step }) =>
-      name.includes('Pod Overhead set without') && JSON.stringify(step.body).includes('"overhead":{}'),
-    'an empty overhead of a pod',
-  ],
-  [
-    /spec\.parentRef\.name: Required value instead of .*metadata\.name/,
-    'a Service without a name, with a fixed address',
-  ],
-  [
-    ({ name, step }) =>
       name.startsWith('status 200 instead of 422') &&
       step.method === 'PATCH' &&
       !Array.isArray(step.body) &&
@@ -166,11 +132,6 @@ const KNOWN = [
     'a PriorityClass of another scenario is the default',
   ],
   [/%!.*\(MISSING\)/, 'a percent sign in a value of the wrong type'],
-  [
-    ({ name, step }) =>
-      name.startsWith('status 422 instead of 400:') && step.path.endsWith('/scale') && Array.isArray(step.body),
-    'a JSON patch that removes the apiVersion of a Scale',
-  ],
   [/already allocated/, 'a fixed address or port of a Service that another scenario uses'],
 ];
 

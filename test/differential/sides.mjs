@@ -126,7 +126,10 @@ const NO_BREAK_SPACE = '\u00a0';
 const TYPE_NAME = /\bselfType\d+/g;
 /** Resource versions in texts. */
 const VERSION =
-  /(?<=resourceVersion\\*":\\*"|in (?:record|the precondition) \()\d+(?=[)\\"])|(?<=, current: |in object meta: )\d+(?![\da-f-])/g;
+  /(?<=resourceVersion\\*":\\*"|ResourceVersion:\\*"|in (?:record|the precondition) \()\d+(?=[)\\"])|(?<=, current: |in object meta: )\d+(?![\da-f-])/g;
+
+/** The time of a write as a Go value. The years of other times in requests differ from that of the run. */
+const GO_TIME = new RegExp(String.raw`time\.Date\(${new Date().getUTCFullYear()}, [^)]*\)`, 'g');
 
 /** Replaces what each server chooses for itself: addresses and ports of Services, addresses in memory. */
 function withoutRandomValues(value, key) {
@@ -142,6 +145,7 @@ function withoutRandomValues(value, key) {
     return value
       .replace(POINTER, '0xc000000000')
       .replace(VERSION, '<rv>')
+      .replace(GO_TIME, '<time>')
       .replace(TYPE_NAME, 'selfType')
       .replaceAll(NO_BREAK_SPACE, ' ');
   }

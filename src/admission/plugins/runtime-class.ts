@@ -11,6 +11,7 @@ import { serviceGroup } from '../../meta/dialect.js';
 import { errors } from '../../meta/errors.js';
 import { pathSegmentProblems } from '../../meta/names.js';
 import type { DraftObject } from '../../meta/object.js';
+import { wasSentEmpty } from '../../schema/empty-values.js';
 import { quote } from '../../text/go/go-text.js';
 import { copyJson, own } from '../../util/json.js';
 import { sortedRecord } from '../../util/order.js';
@@ -36,7 +37,7 @@ function validate(request: AdmissionRequest, view: ClusterView): void {
   if (spec === undefined) return;
   const { overhead } = classOf(spec, request, view) ?? {};
   if (overhead === undefined) {
-    if (!isEmpty(spec.overhead)) throw forbiddenError(request, UNFOUNDED);
+    if (!isEmpty(spec.overhead) || wasSentEmpty(spec, 'overhead')) throw forbiddenError(request, UNFOUNDED);
   } else if (!isSame(spec.overhead, overhead.podFixed)) {
     throw forbiddenError(request, MISMATCH);
   }

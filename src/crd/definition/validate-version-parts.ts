@@ -77,13 +77,11 @@ export function selectableFieldErrors(
   const at = `${path}.selectableFields`;
   if (fields.length === 0) return [];
   const isCommon = path === 'spec';
-  if (schema?.openAPIV3Schema === undefined) {
-    const detail = isCommon
-      ? 'selectableFields may only be set when validations.schema is included'
-      : 'selectableFields may only be set when version.schema.openAPIV3Schema is not included';
-    return [invalid(at, '', detail)];
-  }
-  const root = structuralSchemaOf(schema.openAPIV3Schema, dialect);
+  if (isCommon && schema === undefined)
+    return [invalid(at, '', 'selectableFields may only be set when validations.schema is included')];
+  if (!isCommon && schema?.openAPIV3Schema === undefined)
+    return [invalid(at, '', 'selectableFields may only be set when version.schema.openAPIV3Schema is not included')];
+  const root = structuralSchemaOf(schema?.openAPIV3Schema ?? {}, dialect);
   const unsupported = unsupportedKeyword(root, dialect.extension);
   const found: FieldError[] = [];
   if (unsupported !== undefined) found.push(invalid(`${path}.schema.openAPIV3Schema`, '', unsupported));

@@ -5,7 +5,7 @@
 import { type FieldError, forbidden } from '../../meta/field-error.js';
 import { dnsLabelProblems } from '../../meta/names.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
-import { wasSentEmpty } from '../../schema/empty-values.js';
+import { wasSentEmpty, wasSentWithNull } from '../../schema/empty-values.js';
 import { deepEqual } from '../../util/json.js';
 import type { HookContext } from '../kind.js';
 import type { OwnableFields, SubresourceStrategy } from '../subresource.js';
@@ -88,7 +88,8 @@ const ALL_KEPT = [
   'finalizers',
 ] as const;
 
-function keepMetadata(draft: DraftObject, live: ApiObject, metadata: StatusMetadata): void {
+/** Resets metadata to its live values. upstream: apimachinery/pkg/apis/meta/v1/helpers.go ResetObjectMetaForStatus */
+export function keepMetadata(draft: DraftObject, live: ApiObject, metadata: StatusMetadata): void {
   if (metadata === 'free') return;
   const from = live.metadata as unknown as DraftMeta;
   const to = draft.metadata as Record<string, unknown>;
@@ -117,7 +118,7 @@ function withoutGarbageCollectionFields({ metadata, ...rest }: ApiObject): objec
 
 /**
  * For ConfigMaps and Secrets: once `immutable` is true, it and the given fields cannot change. The reference server tells
- * empty maps from absent ones, except in fields whose default is an empty map.
+ * empty maps from absent ones, except in fields whose default is an empty map, and null from stored empty bytes.
  */
 export function immutableDataProblems(
   next: ApiObject,
@@ -127,7 +128,9 @@ export function immutableDataProblems(
 ): FieldError[] {
   if (live['immutable'] !== true) return [];
   const isSame = (field: string) =>
-    deepEqual(next[field], live[field]) && (emptyByDefault.includes(field) || !wasSentEmpty(next, field));
+    deepEqual(next[field], live[field]) &&
+    !wasSentWithNull(next[field]) &&
+    (emptyByDefault.includes(field) || !wasSentEmpty(next, field));
   const changed = fields.filter((field) => !isSame(field));
   return (next['immutable'] === true ? changed : ['immutable', ...changed]).map((field) => forbidden(field, WHEN_SET));
 }

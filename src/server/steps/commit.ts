@@ -227,14 +227,16 @@ export function storageErrorToStatus(
   { verb, draft }: FailedWrite,
   write: WriteOperation,
 ): StatusError {
-  const { groupResource } = write.served;
+  const { groupResource, groupKind } = write.served;
   const name = draft.metadata.name ?? '';
   if (verb === 'update') return errors.conflict(groupResource, name, MODIFIED);
   if (verb === 'delete' || failure === 'stale') return errors.serverTimeout(groupResource, verb, 2);
   const taken = write.server.store.get(keyFor(write, name));
   const terminating = taken?.metadata.deletionTimestamp !== undefined;
   // A generateName, even beside a name, means that the client accepts a generated one.
-  if (draft.metadata.generateName) return errors.generateNameConflict(groupResource, name, { terminating });
+  // The reference server takes the group of its internal version here.
+  if (draft.metadata.generateName)
+    return errors.generateNameConflict({ ...groupResource, group: groupKind.group }, name, { terminating });
   return errors.alreadyExists(groupResource, name, { terminating });
 }
 

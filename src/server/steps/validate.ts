@@ -2,8 +2,9 @@
  * Validation: metadata, the schema and the kind's `validate` hook. Throws one 422 with all field errors, in the
  * order and number in which the reference server reports them.
  */
-import type { CustomResourceHandler, CustomValidationOptions } from '../../kinds/custom-resource-handler.js';
+import type { CustomValidationOptions } from '../../kinds/custom-resource-handler.js';
 import type { Kind, MetadataErrors, MetadataStrictness } from '../../kinds/kind.js';
+import type { ServedKind } from '../../kinds/served-kind.js';
 import type { SubresourceStrategy } from '../../kinds/subresource.js';
 import { errors } from '../../meta/errors.js';
 import {
@@ -41,7 +42,6 @@ const NONE: readonly FieldError[] = Object.freeze([]);
 
 export function validate(draft: DraftObject, target: WriteTarget, write: WriteOperation): void {
   const object = draft as unknown as ApiObject;
-  requireType(object, write);
   const { served } = write;
   limitErrors(served, object.metadata.name, () => {
     // Reported alone: the hooks of a kind expect the fields that its types always have in the reference server.
@@ -108,17 +108,16 @@ function updateErrors(
     }
     return problems;
   }
+  if (kind.customResourceHandler !== undefined) {
+    const part = write.request.subresource === 'status' ? 'status' : 'object';
+    append(problems, customResourceErrors(next, live, { part, metadataErrors: updateProblems, write }));
+    return problems;
+  }
   // The kind validates metadata again.
   const strictness = strictnessOnUpdate(kind, subresource);
   if (strictness === 'repeated' || strictness === 'strict') append(problems, updateProblems);
   if (strictness === 'strict') append(problems, unqualifiedFinalizerErrors(next.metadata));
-  if (kind.customResourceHandler !== undefined) {
-    const part = write.request.subresource === 'status' ? 'status' : 'object';
-    append(
-      problems,
-      customResourceErrors(kind.customResourceHandler, next, live, { part, metadataErrors: [...problems], write }),
-    );
-  } else if (kind.representation === 'document') {
+  if (kind.representation === 'document') {
     append(
       problems,
       documentProblems(next, live, { write, runHook: () => validateHook?.(next, live, write.hookContext, metadata) }),
@@ -163,14 +162,7 @@ function createErrors(object: ApiObject, write: WriteOperation, live?: ApiObject
   const { kind } = write.served;
   if (kind.customResourceHandler !== undefined) {
     const metadataErrors = metadataProblems(object, kind, DOCUMENT_METADATA_CHECKS);
-    return [
-      ...metadataErrors,
-      ...customResourceErrors(kind.customResourceHandler, object, undefined, {
-        part: 'object',
-        metadataErrors: metadataErrors,
-        write,
-      }),
-    ];
+    return customResourceErrors(object, undefined, { part: 'object', metadataErrors, write });
   }
   const runHook = () => kind.strategy.create.validate?.(object, write.hookContext, live);
   const ofBody =
@@ -215,29 +207,25 @@ function kindRuleErrors(object: ApiObject, live: ApiObject | undefined, write: W
   return result.errors;
 }
 
-/** Validates a custom resource by its CRD: schema and x-kubernetes-validations, in `crd/version-handler.ts`. */
+/** Validates a custom resource by its CRD: metadata, schema and x-kubernetes-validations, in `crd/version-handler.ts`. */
 function customResourceErrors(
-  custom: CustomResourceHandler,
   next: ApiObject,
   live: ApiObject | undefined,
-  { part, metadataErrors, write }: CustomValidationOptions & { readonly write: WriteOperation },
-): readonly FieldError[] {
-  const { errors, warnings } = custom.validate(next, live, { part, metadataErrors: metadataErrors });
-  append(write.warnings, warnings);
-  return errors;
+  { write, ...options }: Omit<CustomValidationOptions, 'typeErrors'> & { readonly write: WriteOperation },
+): FieldError[] {
+  const { served, warnings } = write;
+  const typeErrors = wrongTypeErrors(next, served);
+  const result = served.kind.customResourceHandler?.validate(next, live, { ...options, typeErrors });
+  append(warnings, result?.warnings ?? []);
+  return [...(result?.errors ?? [])];
 }
 
-/** Rejects a custom resource with another kind or apiVersion before all other checks. */
-function requireType(object: ApiObject, { served }: WriteOperation): void {
-  if (served.kind.customResourceHandler === undefined) return;
-  const { kind, apiVersion } = object;
-  const problems = [
+/** The errors of a custom resource with another kind or apiVersion. */
+function wrongTypeErrors({ kind, apiVersion }: ApiObject, served: ServedKind): readonly FieldError[] {
+  return [
     ...(kind === served.gvk.kind ? [] : [invalid('kind', kind, `must be ${served.gvk.kind}`)]),
     ...(apiVersion === served.apiVersion ? [] : [invalid('apiVersion', apiVersion, `must be ${served.apiVersion}`)]),
   ];
-  if (problems.length === 0) return;
-  const group = parseApiVersion(apiVersion)?.group ?? served.gvk.group;
-  throw errors.invalid({ group, kind }, object.metadata.name ?? '', problems);
 }
 
 /** A hook that throws is a bug of the kind: 500. */
@@ -255,7 +243,14 @@ function runValidateHook(
 
 function reject(object: ApiObject, write: WriteOperation, problems: readonly FieldError[]): void {
   if (problems.length === 0) return;
-  throw errors.invalid(write.served.groupKind, object.metadata.name ?? '', problems);
+  throw errors.invalid(groupKindOf(object, write.served), object.metadata.name ?? '', problems);
+}
+
+/** That of the request; of a custom resource, its own, which may be another one. */
+function groupKindOf({ kind, apiVersion }: ApiObject, served: ServedKind): ServedKind['groupKind'] {
+  const { groupKind, gvk } = served;
+  if (served.kind.customResourceHandler === undefined) return groupKind;
+  return { group: parseApiVersion(apiVersion)?.group ?? gvk.group, kind };
 }
 
 function repeatedItems(node: SchemaNode, value: unknown, path = ''): readonly FieldError[] {

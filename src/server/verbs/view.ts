@@ -92,7 +92,8 @@ export function onView(
       const call: ViewCall = { view, viewKind, write };
       requireLive(write);
       // The patch applies to the view.
-      const patch = { options, write: { ...write, served: viewKind } };
+      const isViewOfDocument = served.kind.representation === 'document';
+      const patch = { options, write: { ...write, served: viewKind, isViewOfDocument } };
       if (patchType === 'apply') {
         if (served.kind.customResourceHandler === undefined) return writeView(call, readApply(request, patch));
         const conversionError = `request to convert CR to an invalid group/version: ${viewKind.apiVersion}`;

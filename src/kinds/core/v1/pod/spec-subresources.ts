@@ -3,13 +3,13 @@
  * `ephemeralcontainers` adds ephemeral containers. All other fields keep their live values.
  */
 import { childPath, type FieldError, forbidden, invalid, keyPath } from '../../../../meta/field-error.js';
-import type { ApiObject, DeepReadonly, DraftMeta, DraftObject } from '../../../../meta/object.js';
+import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import { Quantity } from '../../../../meta/quantity.js';
 import { quote } from '../../../../text/go/go-text.js';
 import { copyJson, deepEqual, own } from '../../../../util/json.js';
 import type { Container, PodSpec, ResourceRequirements } from '../../../generated/core-v1.js';
 import type { HookContext, MetadataErrors } from '../../../kind.js';
-import { keepLive } from '../../../shared/strategies.js';
+import { keepLive, keepMetadata } from '../../../shared/strategies.js';
 import type { SubresourceStrategy } from '../../../subresource.js';
 import { EMPTY_PATH, mirrorKey } from '../pod-spec/annotations.js';
 import { dropDisabledPodFields } from '../pod-spec/gates.js';
@@ -233,10 +233,5 @@ function withLiveAmounts(container: Container, before: Container): Container {
 function keepLiveExceptSpec(draft: DraftObject, live: ApiObject, spec: PodSpec): void {
   keepLive(draft, live, ['status']);
   draft['spec'] = spec;
-  const from = live.metadata as DeepReadonly<DraftMeta>;
-  const to = draft.metadata as Record<string, unknown>;
-  for (const field of ['labels', 'annotations', 'ownerReferences', 'finalizers'] as const) {
-    if (from[field] === undefined) delete to[field];
-    else to[field] = from[field];
-  }
+  keepMetadata(draft, live, 'kept');
 }

@@ -26,12 +26,13 @@ export function allocateService(
 ): Allocation | undefined {
   const spec = draft['spec'] as ServiceSpec;
   const live = liveObject?.['spec'] as ServiceSpec | undefined;
-  const rejectIfInvalid = rejecter(draft.metadata.name);
+  const { name, generateName } = draft.metadata;
+  const rejectIfInvalid = rejecter(name);
   if (live === undefined) completeNew(spec);
   else completeChanged(spec, live);
   const { serviceFamilies } = context.settings ?? DEFAULT_SETTINGS;
   rejectIfInvalid(initFamilies(spec, live, serviceFamilies));
-  const addresses = allocateAddresses(spec, live, { context, rejectIfInvalid });
+  const addresses = allocateAddresses(spec, live, { context, rejectIfInvalid, owner: name || generateName || '' });
   const ports = new NodePortAllocator(context);
   rejectIfInvalid(allocateNodePorts(spec, live, ports));
   return {
@@ -152,15 +153,17 @@ function changeSecondary(spec: ServiceSpec, live: ServiceSpec, use: AllocationUs
 
 interface AllocationUse {
   readonly context: StrategyContext;
+  /** The name of the Service, or its prefix. */
+  readonly owner: string;
   readonly rejectIfInvalid: RejectIfInvalid;
 }
 
 /** Returns a function that checks a requested address or chooses a free one. */
-function addressChooser(spec: ServiceSpec, { context, rejectIfInvalid }: AllocationUse) {
+function addressChooser(spec: ServiceSpec, { context, rejectIfInvalid, owner }: AllocationUse) {
   const allocator = clusterIPAllocator(context);
   return (family: IpFamily, address: string): AllocatedAddress => {
     if (address !== '') {
-      rejectIfInvalid(allocationProblems(spec, address, allocator.refusal(address)));
+      rejectIfInvalid(allocationProblems(spec, address, allocator.refusal(address, owner)));
       return { address, isRequested: true };
     }
     const next = allocator.findFree(family);
@@ -190,7 +193,7 @@ function recheck(
   const spec = stored['spec'] as ServiceSpec;
   let isStale = false;
   for (const { address, isRequested } of addresses.allocated) {
-    const refusal = allocator.refusal(address);
+    const refusal = allocator.refusal(address, stored.metadata.name);
     if (isRequested) rejectIfInvalid(allocationProblems(spec, address, refusal));
     else isStale ||= refusal !== undefined;
   }

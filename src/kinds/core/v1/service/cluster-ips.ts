@@ -5,7 +5,9 @@
  * cluster may not serve IPAddress, or may have started to serve it after Services were created.
  */
 
-import { serviceGroup } from '../../../../meta/dialect.js';
+import { type Dialect, serviceGroup } from '../../../../meta/dialect.js';
+import { errors } from '../../../../meta/errors.js';
+import { invalid, required } from '../../../../meta/field-error.js';
 import type { GroupResource } from '../../../../meta/gvk.js';
 import {
   type Cidr,
@@ -18,6 +20,7 @@ import {
   printCidr,
   printIp,
 } from '../../../../meta/ip.js';
+import { pathSegmentProblems } from '../../../../meta/names.js';
 import type { ApiObject, DraftObject } from '../../../../meta/object.js';
 import type { ServiceSpec } from '../../../generated/core-v1.js';
 import type { StrategyContext } from '../../../kind.js';
@@ -34,8 +37,8 @@ export type Refusal = string;
 
 /** Only `allocate` and `release` change objects. */
 export interface ClusterIPAllocator {
-  /** Why this address cannot be allocated; undefined if it can. */
-  refusal(address: string): Refusal | undefined;
+  /** Why this address cannot be allocated for a Service of this name; undefined if it can. */
+  refusal(address: string, owner: string): Refusal | undefined;
   /** A free address; undefined if all ranges of the family are full. */
   findFree(family: IpFamily): string | undefined;
   /** Creates the IPAddress object with the Service as parent. */
@@ -84,12 +87,13 @@ function objectAllocator(context: StrategyContext): ClusterIPAllocator {
   const isTaken = takenIn(objects);
   const ranges = rangesOf(context);
   return {
-    refusal(address) {
+    refusal(address, owner) {
       const ip = parseIpSloppy(address);
       const range = ip === undefined ? undefined : ranges.find((candidate) => contains(candidate, ip));
       if (ip === undefined || range === undefined) return NO_RANGE;
       if (!isUsable(range, ip)) return outOfRange(range, ip);
-      return isTaken(ip) ? 'provided IP is already allocated' : undefined;
+      if (isTaken(ip)) return 'provided IP is already allocated';
+      return hasObjects ? invalidParent(printIp(ip), owner, dialect) : undefined;
     },
     findFree(family) {
       for (const range of ranges) {
@@ -112,6 +116,15 @@ function objectAllocator(context: StrategyContext): ClusterIPAllocator {
       if (hasObjects) objects.remove(objectOf(address));
     },
   };
+}
+
+/** The message about an IPAddress object whose parent is a Service with an invalid name, which is not validated yet. */
+function invalidParent(address: string, owner: string, dialect: Dialect): Refusal | undefined {
+  const field = 'spec.parentRef.name';
+  const problems =
+    owner === '' ? [required(field)] : pathSegmentProblems(owner).map((detail) => invalid(field, owner, detail));
+  const groupKind = { group: dialect.group(IP_ADDRESSES.group), kind: 'IPAddress' };
+  return problems.length === 0 ? undefined : errors.invalid(groupKind, address, problems).message;
 }
 
 /** The cluster IPs that a Service has allocated. */

@@ -1,0 +1,212 @@
+/** Responses to rare requests that once differed from the reference server. The differential test found them. */
+import { describe, expect, test } from 'vitest';
+import { start } from './over-http.js';
+
+const CORE = '/api/v1/namespaces/default';
+const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const THINGS = '/apis/x.io/v1/namespaces/default/things';
+const APPLY = { 'content-type': 'application/apply-patch+yaml' };
+const JSON_PATCH = { 'content-type': 'application/json-patch+json' };
+
+function definition(version: object) {
+  const versions = [{ name: 'v1', served: true, storage: true, ...version }];
+  const spec = { group: 'x.io', scope: 'Namespaced', names: { plural: 'things', kind: 'Thing' }, versions };
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'things.x.io' },
+    spec,
+  };
+}
+
+describe('a custom resource with the kind of another resource', () => {
+  const set = { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'string' } };
+  const spec = { type: 'object', properties: { n: { type: 'integer' }, set } };
+  const rules = [{ rule: 'has(self.spec)', message: 'no spec' }];
+  const openAPIV3Schema = { type: 'object', 'x-kubernetes-validations': rules, properties: { spec } };
+  const thing = { apiVersion: 'x.io/v1', kind: 'Other', metadata: { name: 'a', labels: { a: '-' } } };
+
+  test('is rejected with the errors of lists and rules, without those of the metadata and the schema', async () => {
+    const { call } = start();
+    await call('POST', DEFINITIONS, definition({ schema: { openAPIV3Schema } }));
+    const { body } = await call('POST', THINGS, { ...thing, spec: { n: 'x', set: ['a', 'a'] } });
+    const causes: { field: string; message: string }[] = body.details.causes;
+    expect(causes.map(({ field }) => field)).toEqual(['kind', 'spec.set[1]']);
+    expect(body.details.kind).toBe('Other');
+    const withoutSpec = await call('POST', THINGS, thing);
+    const messages = withoutSpec.body.details.causes.map(({ message }: { message: string }) => message);
+    expect(messages).toEqual(['Invalid value: "Other": must be Thing', 'Invalid value: "object": no spec']);
+  });
+
+  test('is rejected by an update with the errors of the metadata', async () => {
+    const { call } = start();
+    await call('POST', DEFINITIONS, definition({ schema: { openAPIV3Schema } }));
+    await call('POST', THINGS, { apiVersion: 'x.io/v1', kind: 'Thing', metadata: { name: 'a' }, spec: { n: 1 } });
+    const patch = [
+      { op: 'replace', path: '/kind', value: 'Other' },
+      { op: 'add', path: '/metadata/labels', value: { a: '-' } },
+    ];
+    const { body } = await call('PATCH', `${THINGS}/a`, patch, JSON_PATCH);
+    const causes: { field: string }[] = body.details.causes;
+    expect(causes.map(({ field }) => field)).toEqual(['metadata.labels', 'metadata.labels', 'kind']);
+  });
+});
+
+test.each([
+  ['x', 'is an invalid path: expected [ or . but got: x'],
+  ['.', 'is an invalid path: unexpected end of JSON path'],
+  ["['a']", 'is an invalid path: array notation is not allowed'],
+])('validates the selectable field %s of a version with an empty schema', async (jsonPath, problem) => {
+  const { body } = await start().call(
+    'POST',
+    DEFINITIONS,
+    definition({ schema: {}, selectableFields: [{ jsonPath }] }),
+  );
+  expect(body.details.causes[1]).toMatchObject({
+    field: 'spec.selectableFields[0].jsonPath',
+    message: expect.stringContaining(problem),
+  });
+});
+
+test('names only the inner fields of a schema that an apply cannot convert', async () => {
+  const items = { type: 5 };
+  const openAPIV3Schema = { type: 'object', properties: { a: { type: 'array', items } } };
+  const body = definition({ schema: { openAPIV3Schema } });
+  const applied = await start().call('PATCH', `${DEFINITIONS}/things.x.io?fieldManager=m`, body, APPLY);
+  expect(applied).toMatchObject({
+    status: 500,
+    body: {
+      message: expect.stringMatching(
+        /: json: cannot unmarshal number into Go struct field JSONSchemaProps\.type of type string$/,
+      ),
+    },
+  });
+});
+
+test.each([
+  [[1], 'array'],
+  [{ a: 1 }, 'object'],
+])('rejects an applied port %j when the object is converted', async (targetPort, type) => {
+  const body = {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 's' },
+    spec: { ports: [{ port: 80, targetPort }] },
+  };
+  const applied = await start().call('PATCH', `${CORE}/services/s?fieldManager=m`, body, APPLY);
+  expect(applied.body.message).toBe(
+    `failed to convert new object (/s; /v1, Kind=Service) to proper version: unable to convert unstructured object to /v1, Kind=Service: json: cannot unmarshal ${type} into Go value of type int32`,
+  );
+});
+
+test('rejects an applied list for a text with a format in a custom resource', async () => {
+  const { call } = start();
+  const spec = { type: 'object', properties: { size: { type: 'string', format: 'int64' } } };
+  await call(
+    'POST',
+    DEFINITIONS,
+    definition({ schema: { openAPIV3Schema: { type: 'object', properties: { spec } } } }),
+  );
+  const thing = { apiVersion: 'x.io/v1', kind: 'Thing', metadata: { name: 'a' }, spec: { size: [1] } };
+  expect((await call('PATCH', `${THINGS}/a?fieldManager=m`, thing, APPLY)).body.message).toBe(
+    'failed to create typed patch object (/a; x.io/v1, Kind=Thing): .spec.size: expected any scalar, got &{[1]}',
+  );
+});
+
+test('names the core group when the generated name of an Event is taken', async () => {
+  const { call } = start();
+  const path = '/apis/events.k8s.io/v1/namespaces/default/events';
+  const event = {
+    metadata: { name: 'a', generateName: 'a' },
+    eventTime: '2020-01-01T00:00:00.000000Z',
+    reportingController: 'a.b/c',
+    reportingInstance: 'i',
+    action: 'x',
+    reason: 'r',
+    type: 'Normal',
+    regarding: { namespace: 'default' },
+  };
+  await call('POST', path, event);
+  expect((await call('POST', path, event)).body.message).toBe(
+    'events "a" already exists, the server was not able to generate a unique name for the object',
+  );
+});
+
+test('returns the selfLink of a patch that removes the object', async () => {
+  const { call } = start();
+  await call('POST', `${CORE}/configmaps`, { metadata: { name: 'c', finalizers: ['x.y/z'] } });
+  await call('DELETE', `${CORE}/configmaps/c`);
+  const patched = await call('PATCH', `${CORE}/configmaps/c`, { metadata: { selfLink: '/c', finalizers: null } });
+  expect(patched).toMatchObject({ status: 200, body: { metadata: { name: 'c', selfLink: '/c' } } });
+  expect((await call('GET', `${CORE}/configmaps/c`)).status).toBe(404);
+});
+
+test('returns the empty list of an update that removes the object', async () => {
+  const { call } = start();
+  const path = '/apis/rbac.authorization.k8s.io/v1/clusterroles';
+  await call('POST', path, { metadata: { name: 'r', finalizers: ['x.y/z'] } });
+  await call('DELETE', `${path}/r`);
+  const { body } = await call('PUT', `${path}/r`, { metadata: { name: 'r' }, rules: [] });
+  expect(body.rules).toEqual([]);
+});
+
+test.each([
+  ['configmaps', 'binaryData'],
+  ['secrets', 'data'],
+])('distinguishes null from empty bytes in immutable %s', async (resource, field) => {
+  const { call, refusedFields } = start();
+  const object = (value: unknown) => ({ metadata: { name: 'a' }, immutable: true, [field]: { key: value } });
+  await call('POST', `${CORE}/${resource}`, object(''));
+  expect(await refusedFields('PUT', `${CORE}/${resource}/a`, object(null))).toEqual([field]);
+  expect((await call('PUT', `${CORE}/${resource}/a`, object(''))).status).toBe(200);
+  const labels = { metadata: { labels: { a: 'b' } } };
+  expect((await call('PATCH', `${CORE}/${resource}/a`, labels)).status).toBe(200);
+});
+
+test('rejects an empty overhead of a pod without a RuntimeClass', async () => {
+  const { call } = start();
+  const pod = { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }], overhead: {} } };
+  expect((await call('POST', `${CORE}/pods`, pod)).body.message).toBe(
+    'pods "p" is forbidden: pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead',
+  );
+});
+
+test.each([
+  [{}, '', 'Required value'],
+  [{ name: 'a/b' }, 'a/b', `Invalid value: "a/b": may not contain '/'`],
+])('rejects the fixed address of a Service with the metadata %j', async (metadata, name, problem) => {
+  const { call } = start();
+  const service = { metadata, spec: { clusterIP: '10.0.7.7', ports: [{ port: 80 }] } };
+  const { body } = await call('POST', `${CORE}/services`, service);
+  const refusal = `IPAddress.networking.k8s.io "10.0.7.7" is invalid: spec.parentRef.name: ${problem}`;
+  expect(body.message).toBe(
+    `Service "${name}" is invalid: spec.clusterIPs: Invalid value: []string{"10.0.7.7"}: failed to allocate IP 10.0.7.7: ${refusal}`,
+  );
+});
+
+test('reports other errors of a patched Scale of a custom resource without an apiVersion', async () => {
+  const { call } = start();
+  const openAPIV3Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  const scale = { specReplicasPath: '.spec.n', statusReplicasPath: '.status.n' };
+  await call('POST', DEFINITIONS, definition({ schema: { openAPIV3Schema }, subresources: { scale } }));
+  await call('POST', THINGS, { apiVersion: 'x.io/v1', kind: 'Thing', metadata: { name: 'a' }, spec: { n: 1 } });
+  const remove = { op: 'remove', path: '/apiVersion' };
+  const patch = (...more: object[]) => call('PATCH', `${THINGS}/a/scale`, [remove, ...more], JSON_PATCH);
+  expect((await patch()).status).toBe(200);
+  const { status, body } = await patch({ op: 'replace', path: '/spec/replicas', value: -1 });
+  expect([status, body.message]).toEqual([
+    422,
+    'Thing.x.io "a" is invalid: .spec.n: Invalid value: -1: should be a non-negative integer',
+  ]);
+});
+
+test.each(['ephemeralcontainers', 'resize', 'status'])(
+  'ignores the deletionTimestamp in a patch of %s',
+  async (name) => {
+    const { call } = start();
+    await call('POST', `${CORE}/pods`, { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } });
+    const metadata = { deletionTimestamp: '2030-01-01T00:00:00Z', selfLink: '/p' };
+    const { status, body } = await call('PATCH', `${CORE}/pods/p/${name}`, { metadata });
+    expect([status, body.metadata.deletionTimestamp]).toEqual([200, undefined]);
+  },
+);
