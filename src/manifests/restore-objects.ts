@@ -8,11 +8,11 @@ import { qualifiedKind } from '../meta/gvk.js';
 import type { ApiObject } from '../meta/object.js';
 import { valueBody } from '../protocol/body.js';
 import type { ApiRequest } from '../protocol/request.js';
-import type { ApiResponse } from '../protocol/response.js';
+import type { ApiResponse, ObjectResponse } from '../protocol/response.js';
 import { isRecord } from '../util/json.js';
 import { applyManifests, applyRank, isCrd, type ManifestKind, type ManifestTarget } from './apply.js';
 import type { Manifest } from './read.js';
-import { sendForObject } from './send.js';
+import { sendForObject, sendForResponse } from './send.js';
 
 export interface RestoreOptions {
   /** Replaces objects that exist. Default: they stay as they are. */
@@ -29,12 +29,14 @@ export interface RestoreReport {
   readonly failures: readonly string[];
 }
 
+const MANAGER = 'orchplane';
+
 /** Restoring ends after this many objects in a row for which the server has failed. */
 const MOST_FAILURES = 3;
 
 /**
  * Creates objects: CustomResourceDefinitions first, namespaces before what is in them, owners before dependents. Requests
- * for which the server fails are repeated a few times.
+ * for which the server fails are repeated a few times, so the target itself should not repeat them.
  */
 export async function restoreObjects(
   server: ManifestTarget,
@@ -48,7 +50,12 @@ export async function restoreObjects(
   const crds = manifests.filter(isCrd);
   const overwrite = options.overwrite === true;
   const mode = overwrite ? 'apply' : 'create';
-  const applied = await applyManifests(target, crds, { mode, force: overwrite, fieldValidation: 'Ignore' });
+  const applied = await applyManifests(target, crds, {
+    mode,
+    fieldManager: MANAGER,
+    force: overwrite,
+    fieldValidation: 'Ignore',
+  });
   await target.refreshKinds?.();
   const count = { created: 0, replaced: 0, existing: 0 };
   const failures: string[] = [];
@@ -82,29 +89,61 @@ export async function restoreObjects(
 const PAUSES_MS = [500, 1_000, 2_000];
 const LONGEST_PAUSE_MS = 60_000;
 
-/** Repeats requests for which the server fails. */
+/** Repeats requests for which the server fails. An attempt without an answer may have been executed. */
 function retryingTarget(target: ManifestTarget): ManifestTarget {
   const { dialect, clock } = target;
   const send = async (request: ApiRequest): Promise<ApiResponse> => {
-    for (const pauseMs of PAUSES_MS) {
+    let mayBeDone = false;
+    for (let attempt = 0; ; attempt++) {
       try {
-        return await target.send(request);
+        return await (mayBeDone ? sendAgain(target, request) : target.send(request));
       } catch (error) {
-        if (!isServerFailure(error)) throw error;
+        if (attempt === PAUSES_MS.length || !isServerFailure(error)) throw error;
+        mayBeDone ||= error.code !== OVERLOADED;
         const { retryAfterSeconds } = error.status.details ?? {};
-        const wait = retryAfterSeconds === undefined ? pauseMs : retryAfterSeconds * 1_000;
+        const wait = retryAfterSeconds === undefined ? (PAUSES_MS[attempt] ?? 0) : retryAfterSeconds * 1_000;
         await new Promise<void>((resolve) => void clock.after(Math.min(wait, LONGEST_PAUSE_MS), resolve));
       }
     }
-    return target.send(request);
   };
   const retrying = { dialect, clock, kinds: () => target.kinds(), send };
   if (target.refreshKinds === undefined) return retrying;
   return { ...retrying, refreshKinds: async () => target.refreshKinds?.() };
 }
 
+/** Sends a request that an earlier attempt may have executed. */
+async function sendAgain(target: ManifestTarget, request: ApiRequest): Promise<ApiResponse> {
+  if (request.verb === 'update') {
+    const { metadata } = (await readWritten(target, request)).object as ApiObject;
+    const object = request.body?.read().value as ApiObject;
+    const { resourceVersion } = metadata;
+    const body = valueBody({ ...object, metadata: { ...object.metadata, resourceVersion } });
+    return target.send({ ...request, body });
+  }
+  try {
+    return await target.send(request);
+  } catch (error) {
+    if (request.verb !== 'create' || !StatusError.is(error, 'AlreadyExists')) throw error;
+    const read = await readWritten(target, request);
+    const { managedFields = [] } = (read.object as ApiObject).metadata;
+    const isOwn = managedFields.some(({ manager, operation }) => manager === MANAGER && operation === 'Update');
+    // An object without fields has no managers.
+    if (managedFields.length > 0 && !isOwn) throw error;
+    return { ...read, code: 201 };
+  }
+}
+
+/** Reads the object that a request writes. */
+function readWritten(target: ManifestTarget, { resource, namespace, body }: ApiRequest): Promise<ObjectResponse> {
+  const written = body?.read().value as ApiObject | undefined;
+  return sendForResponse(target, { verb: 'get', resource, namespace, name: written?.metadata.name, options: {} });
+}
+
+/** The server has not executed the request. */
+const OVERLOADED = 429;
+
 function isServerFailure(error: unknown): error is StatusError {
-  return StatusError.is(error) && error.code >= 500;
+  return StatusError.is(error) && (error.code >= 500 || error.code === OVERLOADED);
 }
 
 const CRD_OUTCOMES = { created: 'created', configured: 'replaced', unchanged: 'existing' } as const;
@@ -167,7 +206,7 @@ async function restoreObject(
   if (served === undefined) throw notServed(object);
   const at = { resource: served.gvr, namespace: served.namespaced ? metadata.namespace : undefined };
   const body = portable(object, uids, target.dialect);
-  const options = { fieldManager: 'orchplane', fieldValidation: 'Ignore' };
+  const options = { fieldManager: MANAGER, fieldValidation: 'Ignore' };
   let outcome: 'created' | 'replaced' = 'created';
   let live: ApiObject;
   try {
@@ -206,7 +245,7 @@ async function restoreStatus(
 ): Promise<void> {
   if (!isRecord(status) || Object.keys(status).length === 0 || !subresources.includes('status')) return;
   const place = { ...at, name: metadata.name, subresource: 'status' };
-  const options = { fieldManager: 'orchplane', fieldValidation: 'Ignore' };
+  const options = { fieldManager: MANAGER, fieldValidation: 'Ignore' };
   await sendForObject(target, { verb: 'patch', patchType: 'merge', ...place, options, body: valueBody({ status }) });
 }
 

@@ -15,7 +15,7 @@ import { writeDumpFile } from './dump-file.js';
 import { errorLine } from './manifest-input.js';
 import { KUBECONFIG_OPTIONS, type OpenCluster, openCluster } from './open-cluster.js';
 import { type ProgressBar, progressBar } from './progress.js';
-import { restoreInto } from './restore-into.js';
+import { RESTORE_RETRIES, restoreInto } from './restore-into.js';
 
 const OPTIONS = {
   output: { type: 'string', short: 'o', value: 'FILE', help: 'the file to write: .json is JSON, others YAML' },
@@ -52,7 +52,7 @@ export const command = defineCommand({
     await using target =
       values.to === undefined
         ? undefined
-        : await openCluster({ kubeconfig: values.to, dialect: values.dialect }, environment);
+        : await openCluster({ kubeconfig: values.to, dialect: values.dialect }, environment, RESTORE_RETRIES);
     const resources = await discover(cluster, values);
     if (target !== undefined) await checkTarget(target, values);
     await checkNamespaces(cluster, values);

@@ -73,12 +73,13 @@ export interface KubeconfigConnection extends ClusterConnection {
   readonly agent: Agent;
 }
 
-/** Opens the cluster that the options name. Throws UsageError. */
+/** Opens the cluster that the options name; `retries` as for {@link httpTransport}. Throws UsageError. */
 export async function openCluster(
   values: CommandValues<typeof CLUSTER_OPTIONS>,
   environment: CommandEnvironment,
+  retries?: number,
 ): Promise<OpenCluster> {
-  if (values.data === undefined) return connectTo(kubeconfigConnection(values, environment), environment);
+  if (values.data === undefined) return connectTo(kubeconfigConnection(values, environment), environment, retries);
   refuseRunning('--data', values);
   // A cluster in this process is most of the library.
   const { openSavedCluster } = await import('./saved-cluster.js');
@@ -122,11 +123,11 @@ function openBackend(file: string, options: { context: string | undefined; token
   }
 }
 
-function connectTo(connection: ClusterConnection, { writeError }: CommandEnvironment): OpenCluster {
+function connectTo(connection: ClusterConnection, { writeError }: CommandEnvironment, retries?: number): OpenCluster {
   const { url: baseUrl, token, dialect: name, namespace, folder } = connection;
   const dialect = dialectNamed(name);
   const fetch = (request: Request): Promise<Response> => connection.fetch(request);
-  const options = { baseUrl, token, dialect: name } as const;
+  const options = { baseUrl, token, dialect: name, retries } as const;
   const skipped = new Set<string>();
   const onSkipped = (groupVersion: string, why: string): void => {
     if (!skipped.has(groupVersion)) writeError(errorLine(`the resources of ${groupVersion} are left out: ${why}`));

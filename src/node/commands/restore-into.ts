@@ -7,7 +7,10 @@ import { manifestTarget } from './manifest-target.js';
 import type { OpenCluster } from './open-cluster.js';
 import type { ProgressBar } from './progress.js';
 
-/** Prints the outcome and returns the number of objects that the cluster rejected. */
+/** `restoreObjects` repeats requests itself. */
+export const RESTORE_RETRIES = 0;
+
+/** Prints the outcome and returns the number of objects that were not restored. */
 export async function restoreInto(
   cluster: OpenCluster,
   objects: readonly ApiObject[],
@@ -26,7 +29,7 @@ export async function restoreInto(
   const counts = [`created ${created} object${created === 1 ? '' : 's'}`];
   if (replaced > 0) counts.push(`replaced ${replaced}`);
   if (existing > 0) counts.push(`left ${existing} as they were`);
-  if (report.failures.length > 0) counts.push(`rejected: ${report.failures.length}`);
+  if (report.failures.length > 0) counts.push(`not restored: ${report.failures.length}`);
   writeOut(`${counts.join(', ')}\n`);
   return report.failures.length;
 }

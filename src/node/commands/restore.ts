@@ -21,7 +21,7 @@ import {
 } from './command.js';
 import { KUBECONFIG_OPTIONS, openCluster } from './open-cluster.js';
 import { progressBar } from './progress.js';
-import { restoreInto } from './restore-into.js';
+import { RESTORE_RETRIES, restoreInto } from './restore-into.js';
 
 const OPTIONS = {
   data: { type: 'string', value: 'DIR', help: 'the folder of the new cluster, for "orchplane serve --data"' },
@@ -52,7 +52,7 @@ export const command = defineCommand({
       return 0;
     }
     const state = await readState(file, values);
-    await using cluster = await openCluster(values, environment);
+    await using cluster = await openCluster(values, environment, RESTORE_RETRIES);
     using bar = progressBar(environment);
     return (await restoreInto(cluster, state.objects, values, bar, environment)) === 0 ? 0 : 1;
   },

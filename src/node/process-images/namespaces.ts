@@ -82,18 +82,33 @@ const CAPABILITIES = [
 /** `chroot` needs them to start the container; a container of another user than root loses them then. */
 const START_CAPABILITIES = ['setgid', 'setuid', 'sys_chroot'];
 
-/** The command that limits the capabilities of a container. Names have no prefix `CAP_`; a dropped one is not added. */
+/** All capabilities of Linux that `setpriv` of util-linux 2.38 knows; it rejects other names. */
+const KNOWN_CAPABILITIES: ReadonlySet<string> = new Set([
+  ...CAPABILITIES,
+  ...'audit_control audit_read block_suspend bpf checkpoint_restore dac_read_search ipc_lock ipc_owner lease'.split(
+    ' ',
+  ),
+  ...'linux_immutable mac_admin mac_override net_admin net_broadcast perfmon sys_admin sys_boot sys_module'.split(' '),
+  ...'sys_nice sys_pacct sys_ptrace sys_rawio sys_resource sys_time sys_tty_config syslog wake_alarm'.split(' '),
+]);
+
+/**
+ * The command that limits the capabilities of a container. Names have no prefix `CAP_`; a dropped one is not added, and an
+ * unknown one is not there to be dropped.
+ */
 export function limitCapabilities({ securityContext }: Pick<ContainerSetup['container'], 'securityContext'>): string[] {
   if (securityContext?.privileged === true) return [];
   const read = (names: readonly string[] = []) => names.map((name) => name.toLowerCase().replace(/^cap_/, ''));
   const added = read(securityContext?.capabilities?.add);
   const dropped = read(securityContext?.capabilities?.drop).filter((name) => !START_CAPABILITIES.includes(name));
   const allowed = dropped.includes('all') ? START_CAPABILITIES : CAPABILITIES;
-  const hasAll = added.includes('all') && !dropped.includes('all');
-  const set = hasAll
-    ? ['+all']
-    : ['-all', ...[...allowed, ...added].filter((name) => name !== 'all').map((name) => `+${name}`)];
-  for (const name of dropped) if (name !== 'all') set.push(`-${name}`);
+  const set =
+    added.includes('all') && !dropped.includes('all')
+      ? ['+all', ...dropped.filter((name) => KNOWN_CAPABILITIES.has(name)).map((name) => `-${name}`)]
+      : [
+          '-all',
+          ...[...allowed, ...added].filter((name) => ![...dropped, 'all'].includes(name)).map((name) => `+${name}`),
+        ];
   const escalates = securityContext?.allowPrivilegeEscalation !== false;
   return [SETPRIV, ...(escalates ? [] : ['--no-new-privs']), `--bounding-set=${set.join(',')}`];
 }

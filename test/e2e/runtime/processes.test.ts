@@ -1,6 +1,6 @@
 /** Containers that are processes of this machine, without isolation and in Linux namespaces. */
 import { execFileSync } from 'node:child_process';
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { type Cluster, createCluster } from 'orchplane';
 import { controllers, standardControllers } from 'orchplane/controllers';
@@ -212,9 +212,17 @@ describe.each(cases)('processes with isolation %s', (isolation, isPossible) => {
   });
 });
 
+/** The capabilities of this process except NET_RAW. */
+function allButNetRaw(): string {
+  const [, bounding = '0'] = /^CapBnd:\s*(\S+)$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? [];
+  return (BigInt(`0x${bounding}`) & ~0x2000n).toString(16);
+}
+
 test.runIf(hasNamespaces).each([
   [{ drop: ['ALL'], add: ['NET_BIND_SERVICE'] }, '404c0'],
   [{ drop: ['CAP_CHOWN', 'NET_RAW'] }, 'a80405fa'],
+  [{ drop: ['NO_SUCH_CAPABILITY', 'NET_RAW'] }, 'a80405fb'],
+  [{ drop: ['NO_SUCH_CAPABILITY', 'NET_RAW'], add: ['ALL'] }, hasNamespaces ? allButNetRaw() : ''],
   [{}, 'a80425fb'],
 ])('processes in namespaces have the capabilities %j', async (capabilities, expected) => {
   await using cluster = clusterWith({ isolation: 'namespaces' });

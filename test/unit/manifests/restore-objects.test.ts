@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
 import { createCluster } from '../../../src/cluster/full-cluster.js';
+import { ConfigMap, Node } from '../../../src/kinds/index.js';
 import type { ManifestTarget } from '../../../src/manifests/apply.js';
 import { restoreObjects } from '../../../src/manifests/restore-objects.js';
 import { StatusError } from '../../../src/meta/errors.js';
 import type { ApiObject } from '../../../src/meta/object.js';
+import type { Verb } from '../../../src/protocol/request.js';
 
 const configMap = (name: string): ApiObject =>
   ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default', uid: `uid-${name}` } }) as ApiObject;
@@ -19,11 +21,12 @@ const failure = (code: number, retryAfterSeconds?: number): StatusError =>
     ...(retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } }),
   });
 
-/** A cluster whose creations fail as `fail` says; pauses take no time. */
-function failingTarget(fail: (name: string, attempt: number) => StatusError | undefined) {
+/** A cluster whose creations fail as `fail` says, and whose first answer to the verb `lost` is lost; pauses take no time. */
+function failingTarget(fail: (name: string, attempt: number) => StatusError | undefined, lost?: Verb) {
   const cluster = createCluster({ dialect: 'kubernetes' });
   const attempts = new Map<string, number>();
   const pauses: number[] = [];
+  let losses = 0;
   const target: ManifestTarget = {
     dialect: cluster.dialect,
     clock: {
@@ -34,18 +37,29 @@ function failingTarget(fail: (name: string, attempt: number) => StatusError | un
         return () => undefined;
       },
     },
-    kinds: () => cluster.kinds(),
-    send(request) {
+    kinds: () => cluster.kinds().map((kind) => ({ ...kind, subresources: ['status'] })),
+    async send(request) {
       const { name = '' } = ((request.body?.read().value ?? {}) as ApiObject).metadata ?? {};
       const attempt = (attempts.get(name) ?? 0) + 1;
       attempts.set(name, attempt);
       const error = request.verb === 'create' ? fail(name, attempt) : undefined;
       if (error !== undefined) throw error;
-      return cluster.send(request);
+      const response = await cluster.send(request);
+      if (request.verb === lost && ++losses === 1) throw failure(503);
+      return response;
     },
   };
-  return { target, pauses, attempts };
+  return { cluster, target, pauses, attempts };
 }
+
+const NODE = {
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name: 'n', uid: 'old' },
+  status: { allocatable: { cpu: '3' } },
+} as unknown as ApiObject;
+
+const never = (): undefined => undefined;
 
 test('repeats requests for which the server fails, after the time that it names', async () => {
   const { target, pauses } = failingTarget((name, attempt) =>
@@ -83,6 +97,33 @@ test('ends after three failures in a row, and names the objects that were not se
     ],
   });
   expect(attempts.has('e')).toBe(false);
+});
+
+test('counts an object as created, and restores its status, if the answer to its creation was lost', async () => {
+  const { cluster, target } = failingTarget(never, 'create');
+  expect(await restoreObjects(target, [NODE])).toEqual({ created: 1, replaced: 0, existing: 0, failures: [] });
+  expect((await cluster.api(Node).get('n')).status.allocatable).toEqual({ cpu: '3' });
+});
+
+test('leaves an object of another client as it is if the server failed before', async () => {
+  const { cluster, target } = failingTarget((_name, attempt) => (attempt === 1 ? failure(500) : undefined));
+  await cluster.api(Node).create({ metadata: { name: 'n', labels: { a: 'b' } } }, { fieldManager: 'other' });
+  expect(await restoreObjects(target, [NODE])).toMatchObject({ created: 0, existing: 1, failures: [] });
+  expect((await cluster.api(Node).get('n')).status.allocatable).toBeUndefined();
+});
+
+test('replaces an object although the answer to its update was lost', async () => {
+  const { cluster, target } = failingTarget(never, 'update');
+  await cluster.api(ConfigMap).create({ metadata: { name: 'a' }, data: { from: 'another client' } });
+  const report = await restoreObjects(target, [configMap('a')], { overwrite: true });
+  expect(report).toEqual({ created: 0, replaced: 1, existing: 0, failures: [] });
+  expect((await cluster.api(ConfigMap).get('a')).data).toBeUndefined();
+});
+
+test('repeats a request if the server is overloaded', async () => {
+  const { target, pauses } = failingTarget((_name, attempt) => (attempt === 1 ? failure(429, 5) : undefined));
+  expect(await restoreObjects(target, [configMap('a')])).toMatchObject({ created: 1, failures: [] });
+  expect(pauses).toEqual([5_000]);
 });
 
 test('does not repeat a request that the server rejects', async () => {

@@ -9,6 +9,7 @@ import type { ObjectOf } from '../../../kinds/kind.js';
 import { DeviceClass } from '../../../kinds/resource/v1beta2/device-class.js';
 import { ResourceClaim } from '../../../kinds/resource/v1beta2/resource-claim.js';
 import { ResourceSlice } from '../../../kinds/resource/v1beta2/resource-slice.js';
+import { recoverFrom } from '../../../util/catch-error.js';
 import { deepEqual, own } from '../../../util/json.js';
 import { getOrInsertComputed } from '../../../util/once.js';
 import { SchedulingError } from '../plugin.js';
@@ -25,6 +26,24 @@ type NodeSelectorOf = NonNullable<Allocation['nodeSelector']>;
 const MAX_DEVICES = 32;
 /** The number of combinations grows exponentially with the devices of a claim. */
 const MAX_TRIES = 1_000_000;
+/** Enough for a node on which most combinations are solutions. */
+const MIN_TRIES = 10_000;
+/** After so many tries it is worth while to look at all devices. */
+const MANY_TRIES = 1_000;
+
+/** Limits the devices that are tried for a pod on all nodes, because the search blocks the event loop. */
+export class SearchBudget {
+  #left = MAX_TRIES;
+
+  /** The part for one node. The next node gets half of what it leaves. */
+  forNode(): number {
+    return Math.max(MIN_TRIES, Math.trunc(this.#left / 2));
+  }
+
+  spend(tries: number): void {
+    this.#left = Math.max(0, this.#left - tries);
+  }
+}
 
 /** A device that the node can reach. */
 interface Candidate {
@@ -56,11 +75,15 @@ interface Choice extends Candidate {
   readonly request: Request;
 }
 
-/** The allocations of all claims on a node, in the order of the claims; undefined: there are not enough devices. */
+/**
+ * The allocations of all claims on a node, in the order of the claims; undefined: there are not enough devices, or they are
+ * not found within the budget.
+ */
 export function allocateDevices(
   claims: readonly StoredResourceClaim[],
   node: NodeInfo,
   snapshot: Snapshot,
+  budget = new SearchBudget(),
 ): readonly Allocation[] | undefined {
   const pools = poolsOf(node, snapshot.objects.list(ResourceSlice));
   const requests = claims.flatMap((claim) => requestsOf(claim, pools, snapshot));
@@ -72,7 +95,7 @@ export function allocateDevices(
     );
   }
   if (requests.some(({ all }) => all?.length === 0)) return undefined;
-  const choices = search(requests, pools, devicesInUse(snapshot));
+  const choices = search(requests, pools, devicesInUse(snapshot), budget);
   if (choices === undefined) return undefined;
   return claims.map((claim) => {
     const own = choices.filter(({ request }) => request.claim === claim);
@@ -178,48 +201,61 @@ function search(
   requests: readonly Request[],
   pools: readonly Pool[],
   inUse: ReadonlySet<string>,
+  budget: SearchBudget,
 ): Choice[] | undefined {
+  const candidates = pools.flatMap((pool) => pool.candidates);
+  const invalid = pools.find(({ duplicate }) => duplicate !== undefined);
   const choices: Choice[] = [];
+  const isUnused = ({ id }: Candidate) => !inUse.has(id);
   const isFree = ({ id }: Candidate) => !inUse.has(id) && !choices.some((each) => each.id === id);
   const slots = requests.flatMap((request) => Array.from({ length: request.count }, (_, at) => ({ request, at })));
+  const maxTries = budget.forNode();
   let tries = 0;
-  const fill = (index: number): boolean => {
+  /** `begin`: the devices before it were tried for the same request, whose devices have no order. */
+  const fill = (index: number, begin: number): boolean => {
     const slot = slots[index];
     if (slot === undefined) return true;
     const { request, at } = slot;
-    for (const candidate of candidatesFor(request, at, pools)) {
-      if (++tries > MAX_TRIES) {
-        throw new SchedulingError(`claim ${nameOf(request.claim)}: no devices found in ${MAX_TRIES} tries`);
-      }
+    const { all } = request;
+    const [options, end] = all === undefined ? [candidates, candidates.length] : [all, at + 1];
+    for (let place = all === undefined ? begin : at; place < end; place++) {
+      const candidate = options[place] as Candidate;
+      if (all === undefined && candidate === invalid?.candidates[0]) throw invalidPool(invalid);
+      if (++tries === MANY_TRIES && isImpossible(requests, candidates.filter(isUnused))) tries = maxTries;
+      if (tries >= maxTries) return false;
       if (!isFree(candidate) || !request.isSelected(candidate)) continue;
       const choice = { ...candidate, request };
       if (!meetsConstraints(choice, choices)) {
-        if (request.all === undefined) continue;
+        if (all === undefined) continue;
         const text = `cannot add device ${candidate.id} because a claim constraint would not be satisfied`;
         throw new SchedulingError(`claim ${nameOf(request.claim)}, request ${request.name}: ${text}`);
       }
       choices.push(choice);
-      if (fill(index + 1)) return true;
+      if (fill(index + 1, slots[index + 1]?.request === request ? place + 1 : 0)) return true;
       choices.pop();
     }
     return false;
   };
-  return fill(0) ? choices : undefined;
+  const isFound = fill(0, 0);
+  budget.spend(tries);
+  return isFound ? choices : undefined;
 }
 
-function* candidatesFor({ all }: Request, at: number, pools: readonly Pool[]): Iterable<Candidate> {
-  const only = all?.[at];
-  if (only !== undefined) {
-    yield only;
-    return;
-  }
-  for (const { id, candidates, duplicate } of pools) {
-    if (duplicate !== undefined) {
-      const [, pool = id] = id.split('/');
-      throw new SchedulingError(`pool ${pool} is invalid: duplicate device name ${duplicate}`);
-    }
-    yield* candidates;
-  }
+/** Whether a request selects too few devices. Errors are left to the search, which may not come to the device. */
+function isImpossible(requests: readonly Request[], unused: readonly Candidate[]): boolean {
+  // The search reports devices of such a request that do not meet a constraint.
+  const end = requests.findIndex(({ all }) => all !== undefined);
+  const isLacking = ({ isSelected, count }: Request) => unused.filter(isSelected).length < count;
+  return recoverFrom(
+    SchedulingError,
+    () => (end < 0 ? requests : requests.slice(0, end)).some(isLacking),
+    () => false,
+  );
+}
+
+function invalidPool({ id, duplicate }: Pool): SchedulingError {
+  const [, pool = id] = id.split('/');
+  return new SchedulingError(`pool ${pool} is invalid: duplicate device name ${duplicate}`);
 }
 
 /** Whether the devices of a claim have the same values of the attributes that its constraints name. */

@@ -7,10 +7,11 @@ import { matchesTerm } from '../../../controllers/workloads/daemon-set/placement
 import { DeviceClass } from '../../../kinds/resource/v1beta2/device-class.js';
 import { ResourceClaim } from '../../../kinds/resource/v1beta2/resource-claim.js';
 import { quote } from '../../../text/go/go-text.js';
+import { getOrInsertComputed } from '../../../util/once.js';
 import { type FilterPlugin, type Rejection, unresolvable } from '../plugin.js';
 import type { Failure } from '../rank.js';
 import type { NodeInfo, Snapshot, StoredPod } from '../snapshot.js';
-import { type Allocation, allocateDevices, type StoredResourceClaim } from './device-allocator.js';
+import { type Allocation, allocateDevices, SearchBudget, type StoredResourceClaim } from './device-allocator.js';
 
 const NOT_AVAILABLE = 'resourceclaim not available on the node';
 
@@ -23,9 +24,14 @@ export const dynamicResources: FilterPlugin = {
     const toAllocate = claims.filter(({ status }) => status?.allocation === undefined);
     const problem = toAllocate.map((claim) => requestProblem(claim, snapshot)).find((each) => each !== undefined);
     if (problem !== undefined) return unresolvable(problem);
+    const budget = new SearchBudget();
+    // The pods on a node do not matter, so dry runs of preemption have the same result.
+    const canAllocate = new Map<string, boolean>();
+    const hasDevices = (node: NodeInfo) =>
+      toAllocate.length === 0 || allocateDevices(toAllocate, node, snapshot, budget) !== undefined;
     return {
       check(node) {
-        if (toAllocate.length > 0 && allocateDevices(toAllocate, node, snapshot) === undefined) {
+        if (!getOrInsertComputed(canAllocate, node.name, () => hasDevices(node))) {
           return unresolvable('cannot allocate all claims');
         }
         return claims.every((claim) => isAvailable(claim, node)) ? undefined : unresolvable(NOT_AVAILABLE);

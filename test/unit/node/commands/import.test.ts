@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Cluster, createCluster, mergePatch } from 'orchplane';
+import { type Cluster, createCluster, errors, mergePatch } from 'orchplane';
 import { writeEtcdSnapshot } from 'orchplane/etcd';
 import {
   ConfigMap,
@@ -407,11 +407,25 @@ describe('restore', () => {
     writeFileSync(file, [object('ConfigMap', 'A'), object('ConfigMap', 'b'), object('Gadget', 'g')].join('---\n'));
     const target = newCluster();
     const { code, out, err } = await run(['restore', file, '--kubeconfig', await served(target)]);
-    expect({ code, out }).toEqual({ code: 1, out: 'created 1 object, rejected: 2\n' });
+    expect({ code, out }).toEqual({ code: 1, out: 'created 1 object, not restored: 2\n' });
     expect(err).toMatch(
       /^orchplane: ConfigMap default\/A: [^\n]+\norchplane: Gadget default\/g: no kind Gadget in v1 is served\n$/,
     );
     expect((await target.api(ConfigMap).get('b')).metadata.name).toBe('b');
+  });
+
+  test('sends a request again three times if the running cluster is overloaded', async () => {
+    const file = join(folder, 'dump.yaml');
+    writeFileSync(file, 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: default}\n');
+    const target = newCluster();
+    let attempts = 0;
+    target.use((request, next) => {
+      if (request.verb !== 'create' || request.resource.resource !== 'configmaps') return next(request);
+      attempts++;
+      throw errors.tooManyRequests('slow down', 0);
+    });
+    const { code, out } = await run(['restore', file, '--kubeconfig', await served(target)]);
+    expect({ code, out, attempts }).toEqual({ code: 1, out: 'created 0 objects, not restored: 1\n', attempts: 4 });
   });
 
   test('leaves no folder behind when objects cannot be restored', async () => {

@@ -104,13 +104,28 @@ describe('DynamicResources', () => {
     );
   });
 
-  test('gives up if there are too many combinations of devices', () => {
+  test('accepts a node with enough devices although there are too many combinations on the others', () => {
+    const devices = (count: number) => Array.from({ length: count }, (_, index) => device(`d${index}`));
+    // Each request alone could be met on the first node.
+    const wanted = claim([request('r', { count: 16 }), request('s', { count: 16 })]);
+    const objects = [anyClass, slice('a', devices(31)), slice('b', devices(32)), wanted];
+    expect(place(user, snapshotOf(nodes, objects))).toEqual(['b']);
+  });
+
+  test('does not try combinations of devices if a request selects none', () => {
     const devices = Array.from({ length: 40 }, (_, index) => device(`d${index}`));
     const selectors = expression(`device.attributes["${DRIVER}"].model == "absent"`);
     const impossible = claim([request('r', { count: 20 }), request('s', { selectors })]);
-    expect(() => place(user, snapshotOf(nodes, [anyClass, slice('a', devices), impossible]))).toThrow(
-      'claim default/c: no devices found in 1000000 tries',
-    );
+    expect(place(user, snapshotOf(nodes, [anyClass, slice('a', devices), impossible]))).toBe(NOWHERE);
+  });
+
+  test('tries each set of devices for a request once', () => {
+    // No two of the ten devices that both requests need have the same model.
+    const devices = Array.from({ length: 20 }, (_, index) => device(`d${index}`, index < 10 ? 'x' : `m${index}`));
+    const constraints = [{ matchAttribute: `${DRIVER}/model` }];
+    const wanted = claim([request('r', { count: 8 }), request('s', { count: 2 })], { constraints });
+    const objects = [anyClass, slice('a', devices.slice(1)), slice('b', devices), wanted];
+    expect(place(user, snapshotOf(nodes, objects))).toEqual(['b']);
   });
 
   test('describes the allocation with its configuration and its nodes', () => {
