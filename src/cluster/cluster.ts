@@ -139,6 +139,7 @@ export function assembleCluster<Extra extends object = object>(
     journal: options.journal,
     external: externalCallsOf(options, ids),
     listeners: new ServerListeners(),
+    warn,
     reusableParts: new ReusableParts(),
     lineage: {},
     extend,
@@ -179,6 +180,7 @@ function strictOf({ strict }: ClusterDefaults): StrictMode {
 interface ClusterParts extends ContextParts {
   readonly isFork: boolean;
   readonly listeners: ServerListeners;
+  readonly warn: (warning: string) => void;
   readonly dispatch: typeof dispatch;
   readonly reconcilers: (registry: Registry) => ExtraReconcilers;
   readonly audit: AuditLog | undefined;

@@ -35,17 +35,18 @@ export interface ReconcilerHost {
   installedKinds(): readonly ServedKind[];
   /**
    * Writes the status of an object as the server, without admission. With `appliedBy` it is a forced apply by that
-   * field manager: the draft is empty, and `change` sets the complete apply configuration.
+   * field manager: the draft is empty, and `change` sets the complete apply configuration. A write
+   * that the server refuses is reported, and not repeated until the object changes; returns false then.
    */
-  writeStatus(object: ApiObject, change: (draft: DraftObject) => void, appliedBy?: string): void;
+  writeStatus(object: ApiObject, change: (draft: DraftObject) => void, appliedBy?: string): boolean;
   /**
    * Creates an object of the reconciler's kind as the server, without admission. Throws the StatusError
    * that a client would get. `manager` is the field manager; absent: the server's own.
    */
   create(draft: Readonly<Record<string, unknown>>, manager?: string): void;
-  /** Updates an object of the reconciler's kind, like `create`. */
+  /** Updates an object of the reconciler's kind. A refused write is handled as by `writeStatus`. */
   update(object: ApiObject, change: (draft: DraftObject) => void, manager?: string): void;
-  /** Deletes an object of the reconciler's kind, as a client would. */
+  /** Deletes an object of the reconciler's kind, as a client would. A refused write is handled as by `writeStatus`. */
   remove(object: ApiObject): void;
   /**
    * The addresses on which the server listens, oldest first; the same list until it changes. Undefined before the first,

@@ -13,7 +13,6 @@ import { valueBody } from '../protocol/body.js';
 import type { ApiRequest } from '../protocol/request.js';
 import type { ChangeCounter } from '../storage/changes.js';
 import type { Cursor } from '../storage/cursor.js';
-import { JournalError } from '../storage/journal/types.js';
 import type { Store } from '../storage/store.js';
 import { CompactedError } from '../storage/types.js';
 import { type Clock, systemClock, type Undo } from '../util/clock.js';
@@ -24,6 +23,7 @@ import { hookContext, type ServerContext } from './context.js';
 import { dispatch } from './dispatch.js';
 import type { ServerListeners } from './listeners.js';
 import { NO_PLUGINS } from './plugins.js';
+import { RefusedWrites } from './refused-writes.js';
 import { objectReader } from './strategy-context.js';
 import { deleteCollection } from './verbs/delete.js';
 import { ConversionPending } from './versions.js';
@@ -35,6 +35,7 @@ export type ExtraReconcilers = ReadonlyMap<Kind, (server: ReconcilerHost) => Ser
 export interface ReconcilerDependencies {
   readonly external: ExternalCalls;
   readonly listeners: ServerListeners;
+  readonly warn: (warning: string) => void;
 }
 
 /** When a reconciler runs again after a write to a shared store has failed. */
@@ -47,6 +48,7 @@ export class ServerReconcilers {
   readonly #external: ExternalCalls;
   readonly #listeners: ServerListeners;
   readonly #extra: ExtraReconcilers;
+  readonly #refused: RefusedWrites;
   #kinds: readonly ServedKind[] = [];
   /** The kinds whose reconcilers run. */
   #installed: readonly ServedKind[] = [];
@@ -74,6 +76,7 @@ export class ServerReconcilers {
     this.#context = { ...context, admission: NO_PLUGINS, hasUntrustedPlugins: () => false };
     this.#external = dependencies.external;
     this.#listeners = dependencies.listeners;
+    this.#refused = new RefusedWrites(dependencies.warn);
     this.#changeCounter = context.store.changes.counterOf([]);
   }
 
@@ -92,7 +95,7 @@ export class ServerReconcilers {
       for (let seen = -1; seen !== store.revision || this.#kinds !== registry.all(); ) {
         seen = store.revision;
         this.#addReconcilers();
-        for (const reconciler of this.#reconcilers.values()) this.#run(reconciler);
+        for (const reconciler of this.#reconcilers.values()) this.#refused.reconcile(reconciler);
         if (this.#writing > 0) return;
       }
       this.#reconciledCount = this.#changeCounter.value;
@@ -108,16 +111,6 @@ export class ServerReconcilers {
     if (this.#changeCounter.value !== this.#reconciledCount) return false;
     // With a journal, writes that the journal rejected are retried.
     return this.#kinds === registry.all() && store.journal === undefined && store.shared?.servers === this.#servers;
-  }
-
-  /** The client's write has succeeded already, so a journal failure here is not reported to it. */
-  #run(reconciler: ServerReconciler): void {
-    try {
-      reconciler.reconcile();
-    } catch (error) {
-      // It runs again after the next write, or when the journal is opened again.
-      if (!(error instanceof JournalError)) throw error;
-    }
   }
 
   /** Discards all state of the reconcilers; after a restore. */
@@ -204,10 +197,11 @@ export class ServerReconcilers {
         return store.index(storageKeyOf(resource), keysOf);
       },
       changedNames: createChangeReader(store, storageKeyOf),
-      writeStatus: (object, change, appliedBy) => {
-        if (appliedBy === undefined) this.#writeStatus(reconciled, object, change);
-        else this.#applyStatus(reconciled, object, { change, manager: appliedBy });
-      },
+      writeStatus: (object, change, appliedBy) =>
+        this.#refused.write(object, () => {
+          if (appliedBy === undefined) this.#update(reconciled, object, { change, subresource: 'status' });
+          else this.#applyStatus(reconciled, object, { change, manager: appliedBy });
+        }),
       create: (draft, manager = SERVER_MANAGER) => {
         this.#dispatch({
           verb: 'create',
@@ -217,17 +211,19 @@ export class ServerReconcilers {
           body: valueBody({ apiVersion: reconciled.apiVersion, kind: reconciled.gvk.kind, ...draft }),
         });
       },
-      update: (object, change, manager = SERVER_MANAGER) => {
-        const draft = copyJson(object) as unknown as DraftObject;
-        change(draft);
-        const { name } = object.metadata;
-        const options = { fieldManager: manager };
-        const body = valueBody(draft);
-        this.#dispatch({ verb: 'update', resource: reconciled.gvr, ...namespaceOf(object), name, options, body });
+      update: (object, change, manager) => {
+        this.#refused.write(object, () => this.#update(reconciled, object, { change, manager }));
       },
       remove: (object) => {
         const { name } = object.metadata;
-        this.#dispatch({ verb: 'delete', resource: reconciled.gvr, ...namespaceOf(object), name, options: {} });
+        const request = {
+          verb: 'delete',
+          resource: reconciled.gvr,
+          ...namespaceOf(object),
+          name,
+          options: {},
+        } as const;
+        this.#refused.write(object, () => this.#dispatch(request));
       },
       listeners: () => this.#listeners.withServers(store.shared?.servers),
       isShared: store.shared !== undefined,
@@ -253,15 +249,20 @@ export class ServerReconcilers {
     this.#reconciledCount = -1;
   }
 
-  #writeStatus(served: ServedKind, object: ApiObject, change: (draft: DraftObject) => void): void {
+  #update(
+    served: ServedKind,
+    object: ApiObject,
+    { change, manager = SERVER_MANAGER, subresource }: ObjectUpdate,
+  ): void {
     const draft = copyJson(object) as unknown as DraftObject;
     change(draft);
     this.#dispatch({
       verb: 'update',
       resource: served.gvr,
-      subresource: 'status',
+      ...(subresource === undefined ? {} : { subresource }),
+      ...namespaceOf(object),
       name: object.metadata.name,
-      options: { fieldManager: SERVER_MANAGER },
+      options: { fieldManager: manager },
       body: valueBody(draft),
     });
   }
@@ -362,6 +363,12 @@ export class ServerReconcilers {
       error.ready.then(end, retry).then(() => this.reconcile({ isDue: true }));
     }
   }
+}
+
+interface ObjectUpdate {
+  readonly change: (draft: DraftObject) => void;
+  readonly manager?: string | undefined;
+  readonly subresource?: string;
 }
 
 /** The namespace of a request for an object; absent for cluster-scoped objects. */

@@ -197,10 +197,11 @@ class CrdReconciler implements ServerReconciler {
   }
 
   #write(crd: Crd, change: Partial<Crd['status']>, alter?: (draft: DraftObject) => void): void {
-    this.#server.writeStatus(crd as ApiObject, (draft) => {
+    const isAccepted = this.#server.writeStatus(crd as ApiObject, (draft) => {
       draft['status'] = { ...crd.status, ...change };
       alter?.(draft);
     });
+    if (!isAccepted) return;
     if (change.acceptedNames !== undefined) this.#recordNames(crd, change.acceptedNames);
     this.#written.add(crd.metadata.name);
     this.#writeCount++;

@@ -46,13 +46,17 @@ export class RepairTimer {
   }
 }
 
+/** Runs all repairs, also after one that is rejected. */
 function isAccepted(repairs: readonly Repair[]): boolean {
-  try {
-    for (const repair of repairs) repair();
-    return true;
-  } catch (error) {
-    // For example: a Service of another client has the cluster IP by now.
-    if (error instanceof StatusError) return false;
-    throw error;
+  let rejected = 0;
+  for (const repair of repairs) {
+    try {
+      repair();
+    } catch (error) {
+      // For example: a Service of another client has the cluster IP by now.
+      if (!(error instanceof StatusError)) throw error;
+      rejected++;
+    }
   }
+  return rejected === 0;
 }

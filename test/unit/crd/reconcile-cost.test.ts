@@ -64,6 +64,7 @@ function fakeServer() {
       const draft = structuredClone(object) as unknown as DraftObject;
       change(draft);
       put(draft as unknown as ApiObject);
+      return true;
     },
     changedNames: () => {
       const names = changed;

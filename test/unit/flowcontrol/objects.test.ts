@@ -155,6 +155,7 @@ describe('a FlowSchema', () => {
         change(draft);
         Object.assign(object, { status: draft['status'] });
         written.push([draft, appliedBy]);
+        return true;
       },
     } as Partial<ReconcilerHost> as ReconcilerHost);
     for (const next of [1, 1, 2]) {

@@ -1,0 +1,104 @@
+/** Stored objects that the server would not accept: another program has written them to etcd, or they are part of a state. */
+import {
+  APIService,
+  ConfigMap,
+  CustomResourceDefinition,
+  FlowSchema,
+  ValidatingAdmissionPolicy,
+} from 'orchplane/kinds';
+import { describe, expect, test } from 'vitest';
+import { type ApiObject, createCluster, mergePatch } from '../../src/index.js';
+
+const BAD_LABELS = { 'bad label!': 'x' };
+
+const crd = (plural: string, kind: string, labels: Record<string, string>, names: object = {}) => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `${plural}.example.com`, labels },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { plural, kind, ...names },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+  },
+});
+
+const flowSchema = (name: string, labels: Record<string, string>) => ({
+  apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
+  kind: 'FlowSchema',
+  metadata: { name, labels },
+  spec: { priorityLevelConfiguration: { name: 'nosuch' } },
+});
+
+const apiService = (name: string, labels: Record<string, string>) => ({
+  apiVersion: 'apiregistration.k8s.io/v1',
+  kind: 'APIService',
+  metadata: { name, labels },
+  spec: {
+    group: name.slice(name.indexOf('.') + 1),
+    version: 'v1',
+    service: { name: 's', namespace: 'default' },
+    groupPriorityMinimum: 1,
+    versionPriority: 1,
+  },
+});
+
+const policy = (name: string, labels: Record<string, string>) => ({
+  apiVersion: 'admissionregistration.k8s.io/v1',
+  kind: 'ValidatingAdmissionPolicy',
+  metadata: { name, labels, generation: 1 },
+  spec: { validations: [{ expression: 'true' }] },
+});
+
+function open(objects: readonly object[]) {
+  const warnings: string[] = [];
+  const stored = objects.map((object, index) => {
+    const { kind, metadata } = object as ApiObject;
+    const status =
+      kind === 'CustomResourceDefinition' ? { acceptedNames: { plural: '', kind: '' }, storedVersions: ['v1'] } : {};
+    return {
+      ...object,
+      status,
+      metadata: { ...metadata, uid: `uid-${index}`, resourceVersion: '5', creationTimestamp: '2030-01-01T00:00:00Z' },
+    } as ApiObject;
+  });
+  const cluster = createCluster({
+    dialect: 'kubernetes',
+    policyStatus: true,
+    onWarning: (warning) => warnings.push(warning),
+    from: { resourceVersion: '5', objects: stored },
+  });
+  return { cluster, warnings };
+}
+
+describe('a stored object that the server cannot update', () => {
+  test.each([
+    ['CustomResourceDefinition', [crd('as', 'A', BAD_LABELS), crd('bs', 'B', {})]],
+    ['CustomResourceDefinition', [crd('as', 'A', {}, { listKind: '\ufffd' }), crd('bs', 'B', {})]],
+    ['CustomResourceDefinition', [crd('as', 'A', BAD_LABELS), crd('bs', 'A', {})]],
+    ['FlowSchema', [flowSchema('a', BAD_LABELS), flowSchema('b', {})]],
+    ['APIService', [apiService('v1.a', BAD_LABELS), apiService('v1.b', {})]],
+    ['ValidatingAdmissionPolicy', [policy('a', BAD_LABELS), policy('b', {})]],
+  ])('a %s fails no request, keeps no other from its status, and is reported once', async (kind, objects) => {
+    const { cluster, warnings } = open(objects);
+    for (const name of ['x', 'y']) await cluster.api(ConfigMap).create({ metadata: { name } });
+    expect(warnings).toEqual([expect.stringMatching(new RegExp(`^the server cannot update ${kind} "[^"]*a[^"]*"`))]);
+    const kinds = [CustomResourceDefinition, FlowSchema, APIService, ValidatingAdmissionPolicy];
+    const served = kinds.find((each) => each.kind === kind) ?? ConfigMap;
+    const statuses = (await cluster.api(served as typeof FlowSchema).list()).items
+      .filter(({ metadata: { uid } }) => uid.startsWith('uid-'))
+      .map(({ status }) => JSON.stringify(status ?? {}));
+    expect(statuses[1]).toMatch(/"True"|"False"|observedGeneration/);
+    await cluster.close();
+  });
+
+  test('gets its status when it has been corrected', async () => {
+    const { cluster, warnings } = open([crd('as', 'A', BAD_LABELS)]);
+    const definitions = cluster.api(CustomResourceDefinition);
+    await definitions.patch('as.example.com', mergePatch({ metadata: { labels: null } }));
+    expect(warnings).toHaveLength(1);
+    expect((await definitions.get('as.example.com')).status.acceptedNames).toMatchObject({ kind: 'A' });
+    expect(cluster.resolve({ group: 'example.com', version: 'v1', resource: 'as' })).toBeDefined();
+    await cluster.close();
+  });
+});
