@@ -58,7 +58,7 @@ export async function replaceFile(
       await write((part) => handle.writeFile(part).catch(fail));
       await handle.sync().catch(fail);
     }
-    await rename(draft, file);
+    await rename(draft, file).catch(fail);
   } catch (error) {
     await rm(draft, { force: true });
     throw error;

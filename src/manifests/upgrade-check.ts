@@ -3,7 +3,7 @@
  * to, and those with which clients have written them.
  */
 import type { Release } from '../kinds/lifecycle.js';
-import { stateIn, versionFacts } from '../kinds/releases/api-versions.js';
+import { replacementIn, stateIn, versionFacts } from '../kinds/releases/api-versions.js';
 import { dialects, serviceGroup } from '../meta/dialect.js';
 import { isRecord } from '../util/json.js';
 import { lineOf } from './field-line.js';
@@ -91,7 +91,8 @@ function versionProblem(apiVersion: string, kind: string, release: Release): Pro
   if (facts === 'unknown version') {
     return { level: 'warning', rule: 'unknown-kind', message: `${what}, which is not known in any release` };
   }
-  const { introducedIn, deprecatedIn, removedIn, replacement } = facts;
+  const { introducedIn, deprecatedIn, removedIn } = facts;
+  const replacement = replacementIn(release, facts);
   const instead = replacement === undefined ? '' : `; use ${replacement}`;
   switch (stateIn(release, facts)) {
     case 'served':

@@ -5,7 +5,7 @@
 
 import type { Release } from '../kinds/lifecycle.js';
 import type { ConvertObject } from '../kinds/reconciler.js';
-import { stateIn, versionFacts } from '../kinds/releases/api-versions.js';
+import { replacementIn, stateIn, versionFacts } from '../kinds/releases/api-versions.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import { StatusError } from '../meta/errors.js';
 import type { ApiObject } from '../meta/object.js';
@@ -242,7 +242,8 @@ function objectOf({ apiVersion, kind, namespace, name, generateName }: Manifest)
 function missingKind({ apiVersion, kind }: Manifest, target: ValidationTarget): Problem {
   const facts = versionFacts(apiVersion, kind);
   if (facts !== undefined && facts !== 'unknown version') {
-    const { removedIn, introducedIn, replacement } = facts;
+    const { removedIn, introducedIn } = facts;
+    const replacement = replacementIn(target.release, facts);
     const state = stateIn(target.release, facts);
     const instead = replacement === undefined ? '' : `; use ${replacement}`;
     if (state === 'removed' || state === 'not introduced') {

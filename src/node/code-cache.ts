@@ -308,7 +308,7 @@ function store(): void {
       header.writeUInt32LE(text.length, 12);
       const stored = Buffer.concat([header, Buffer.from(text, 'latin1'), script.createCachedData()]);
       stored.writeUInt32LE(checksum(stored, version));
-      replaceFile(cache, stored);
+      replaceCache(cache, stored);
     }
   } catch {
     // A folder that cannot be written or was removed, or a full disk: the next process compiles as this one did.
@@ -332,7 +332,7 @@ function makeFolder(): void {
 }
 
 /** Other processes and threads may do the same. */
-function replaceFile(path: string, content: Buffer): void {
+function replaceCache(path: string, content: Buffer): void {
   const unfinished = `${path}.${process.pid}-${threadId}`;
   try {
     writeFileSync(unfinished, content, { flag: 'wx' });

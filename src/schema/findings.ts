@@ -2,19 +2,19 @@
  * Collects unknown and duplicate fields in document order. Runs only if decoding noticed any. spec: Parameters
  */
 import { quote } from '../text/go/go-text.js';
+import { BoundedTexts } from '../util/bounded-texts.js';
 import type { DuplicateKeys, ParsedBody } from '../util/json.js';
 import { isRecord } from '../util/json.js';
 import { type SchemaNode, uniform } from './schema-node.js';
 
-/** Further findings are not listed, to bound the size of the response: all paths below a long key contain it. */
+/** Further findings are not listed, to bound the size of the response. */
 const MAX_FINDINGS = 100;
-const MAX_CHARACTERS = 1_000_000;
 
 /** `unknown field "spec.foo"`, `duplicate field "metadata.name"`; without duplicates. */
 export function decodingFindings(schema: SchemaNode, body: ParsedBody): readonly string[] {
-  const found = new Set<string>();
-  visit(schema, body.value, '', { found, characters: 0, duplicates: body.duplicates });
-  return [...found].slice(0, MAX_FINDINGS);
+  const found = new BoundedTexts();
+  visit(schema, body.value, '', { found, duplicates: body.duplicates });
+  return found.texts;
 }
 
 /** `duplicate field "data.x"` for every repeated key of a document without a schema (a merge patch). */
@@ -23,19 +23,18 @@ export function duplicateFindings(body: ParsedBody): readonly string[] {
 }
 
 interface Search {
-  readonly found: Set<string>;
-  characters: number;
+  readonly found: BoundedTexts;
   readonly duplicates: DuplicateKeys | undefined;
 }
 
-function isFull({ found, characters }: Search): boolean {
-  return found.size >= MAX_FINDINGS || characters > MAX_CHARACTERS;
+function isFull({ found }: Search): boolean {
+  return found.isFull || found.texts.length >= MAX_FINDINGS;
 }
 
 function note(search: Search, problem: string, path: string): void {
   if (isFull(search)) return;
-  search.found.add(`${problem} field ${quote(path)}`);
-  search.characters += path.length;
+  const text = `${problem} field ${quote(path)}`;
+  if (!search.found.texts.includes(text)) search.found.add(text);
 }
 
 function visit(node: SchemaNode, value: unknown, path: string, search: Search): void {

@@ -22,12 +22,12 @@ import { decode } from '../../schema/decode.js';
 import { DecodeError } from '../../schema/decode-scalar.js';
 import { compareUtf8 } from '../../text/go/go-value.js';
 import { append } from '../../util/arrays.js';
+import { BoundedTexts } from '../../util/bounded-texts.js';
 import type { MutableRecord } from '../../util/json.js';
 import { isRecord, setOwn } from '../../util/json.js';
 import { getOrInsertComputed } from '../../util/once.js';
 import { additionalSchema, memberSchemas, type StructuralSchema } from '../structural-schema.js';
 import { printableValue } from './json-kind.js';
-import { MAX_PATH_CHARACTERS } from './prune.js';
 import { inWireOrder } from './wire-order.js';
 
 /** Options for the value that contains embedded resources. */
@@ -59,13 +59,13 @@ export function coerceEmbeddedResources(
   options: CoerceOptions = {},
 ): Coerced {
   if (!options.isResource && !hasEmbeddedResources(schema)) return NOTHING_COERCED;
-  const unknown: string[] = [];
+  const unknown = new BoundedTexts();
   const drop = options.dropMalformed === true;
   let error: FieldError | undefined;
   visitEmbedded(schema, draft, options, (resource, path) => {
     error ??= coerceResource(resource, path, { drop, unknown });
   });
-  return { unknown: unknown.sort(compareUtf8), ...(error === undefined ? {} : { error }) };
+  return { unknown: unknown.texts.sort(compareUtf8), ...(error === undefined ? {} : { error }) };
 }
 
 const NOTHING_COERCED: Coerced = Object.freeze({ unknown: Object.freeze([]) });
@@ -119,7 +119,7 @@ function visitEmbedded(schema: StructuralSchema, value: unknown, options: Embedd
 function coerceResource(
   resource: MutableRecord,
   path: string,
-  { drop, unknown }: { readonly drop: boolean; readonly unknown: string[] },
+  { drop, unknown }: { readonly drop: boolean; readonly unknown: BoundedTexts },
 ): FieldError | undefined {
   for (const name of ['apiVersion', 'kind']) {
     const value = resource[name];
@@ -133,9 +133,7 @@ function coerceResource(
   if (typeof read === 'string') {
     return drop ? undefined : invalid(at, printableValue(resource['metadata']), read);
   }
-  if (unknown.length * at.length <= MAX_PATH_CHARACTERS) {
-    for (const field of read.unknown) unknown.push(`${at}.${field}`);
-  }
+  for (const field of read.unknown) if (!unknown.isFull) unknown.add(`${at}.${field}`);
   resource['metadata'] = read.metadata;
   return undefined;
 }

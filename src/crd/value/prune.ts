@@ -3,6 +3,7 @@
  * fields are still pruned inside.
  */
 import { compareUtf8 } from '../../text/go/go-value.js';
+import { BoundedTexts } from '../../util/bounded-texts.js';
 import type { MutableRecord } from '../../util/json.js';
 import { isRecord } from '../../util/json.js';
 import type { StructuralSchema } from '../structural-schema.js';
@@ -16,7 +17,7 @@ export interface PruneOptions {
 
 /**
  * Removes unknown fields from a draft in place. Returns their sorted paths: `spec.foo`, `spec.list[0].x`. Of many or long
- * ones, only the first {@link MAX_PATH_CHARACTERS} characters.
+ * ones, only the first ({@link BoundedTexts}).
  */
 export function pruneUnknown(
   schema: StructuralSchema | undefined,
@@ -25,18 +26,14 @@ export function pruneUnknown(
 ): string[] {
   const pruning = new Pruning();
   pruning.prune(schema, draft, options.isResource);
-  return pruning.unknown.sort(compareUtf8);
+  return pruning.unknown.texts.sort(compareUtf8);
 }
-
-/** All paths below a long key contain it, so they can be much longer than the object. */
-export const MAX_PATH_CHARACTERS = 1_000_000;
 
 const RESOURCE_FIELDS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
 class Pruning {
-  readonly unknown: string[] = [];
+  readonly unknown = new BoundedTexts();
   readonly #path: (string | number)[] = [];
-  #characters = 0;
 
   prune(schema: StructuralSchema | undefined, value: unknown, isRoot = false): void {
     const isResource = isRoot || schema?.embeddedResource === true;
@@ -80,12 +77,11 @@ class Pruning {
   }
 
   #note(key: string): void {
-    if (this.#characters > MAX_PATH_CHARACTERS) return;
+    if (this.unknown.isFull) return;
     let path = '';
     for (const step of [...this.#path, key]) {
       path += typeof step === 'number' ? `[${step}]` : path === '' ? step : `.${step}`;
     }
-    this.#characters += path.length;
-    this.unknown.push(path);
+    this.unknown.add(path);
   }
 }

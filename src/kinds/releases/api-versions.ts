@@ -160,6 +160,20 @@ export function stateIn(release: Release, { introducedIn, deprecatedIn, removedI
   return deprecatedIn !== undefined && compareReleases(release, deprecatedIn) >= 0 ? 'deprecated' : 'served';
 }
 
+/** The replacement if the release serves it, otherwise the newest later version that it serves; undefined if none. */
+export function replacementIn(release: Release, { introducedIn, replacement }: VersionFacts): string | undefined {
+  const { facts } = known();
+  const given = facts.get(replacement ?? '');
+  if (given === undefined) return replacement;
+  const isServed = (each: VersionFacts) => ['served', 'deprecated'].includes(stateIn(release, each));
+  if (isServed(given)) return replacement;
+  const [newest] = [...facts]
+    .filter(([, each]) => each.kind === given.kind && groupOf(each.apiVersion) === groupOf(given.apiVersion))
+    .filter(([, each]) => isServed(each) && compareReleases(each.introducedIn, introducedIn) > 0)
+    .sort(([, a], [, b]) => compareReleases(b.introducedIn, a.introducedIn));
+  return newest?.[0];
+}
+
 /** Returns a release that the table covers. Throws TypeError for any other text. */
 export function checkKnownRelease(text: string): Release {
   const release = text.replace(/^v(?=\d)/, '').replace(/^(\d+\.\d+)\.\d+$/, '$1');

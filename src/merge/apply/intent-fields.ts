@@ -5,6 +5,7 @@
 
 import type { ListNode, ScalarNode, SchemaNode } from '../../schema/schema-node.js';
 import { goSyntax, goType, printGoValue } from '../../text/go/go-value.js';
+import { BoundedTexts } from '../../util/bounded-texts.js';
 import { isRecord } from '../../util/json.js';
 import { EMPTY_SET, type FieldSet, FieldSetBuilder, LEAF, withSelf } from './field-set.js';
 import { fieldElement, type PathElement, printElement, UNKNOWN_ITEM } from './path-element.js';
@@ -27,36 +28,24 @@ export class IntentError extends Error {
   override readonly name = 'IntentError';
 
   constructor(problems: readonly string[]) {
-    super(problems.length === 1 ? problems[0] : `errors:\n  ${firstOf(problems).join('\n  ')}`);
+    super(problems.length === 1 ? problems[0] : `errors:\n  ${problems.join('\n  ')}`);
   }
-}
-
-/** All paths below a long key contain it, so the problems can be much longer than the object. */
-const MAX_CHARACTERS = 1_000_000;
-
-function firstOf(problems: readonly string[]): readonly string[] {
-  let characters = 0;
-  const end = problems.findIndex((problem) => {
-    characters += problem.length;
-    return characters > MAX_CHARACTERS;
-  });
-  return end < 0 ? problems : problems.slice(0, end + 1);
 }
 
 /** The field set of an applied configuration. Throws {@link IntentError} if it does not match the schema. */
 export function fieldsOfIntent(node: SchemaNode, value: unknown): FieldSet {
-  const problems: string[] = [];
+  const problems = new BoundedTexts();
   const set = fieldsOf(node, value, { above: undefined, step: '', problems, allowsDuplicates: false });
-  if (problems.length > 0) throw new IntentError(problems);
+  if (problems.texts.length > 0) throw new IntentError(problems.texts);
   return set ?? EMPTY_SET;
 }
 
 /** Why a value does not match the schema; undefined if it does. Items of lists may be duplicates. */
 export function schemaProblem(node: SchemaNode, value: unknown): string | undefined {
   if (matchesSchema(node, value)) return undefined;
-  const problems: string[] = [];
+  const problems = new BoundedTexts();
   fieldsOf(node, value, { above: undefined, step: '', problems, allowsDuplicates: true });
-  return problems.length === 0 ? undefined : new IntentError(problems).message;
+  return problems.texts.length === 0 ? undefined : new IntentError(problems.texts).message;
 }
 
 /** Whether {@link schemaProblem} finds nothing, without paths and field sets. */
@@ -92,7 +81,7 @@ interface Validation {
   readonly above: Validation | undefined;
   /** The path element from the parent. */
   readonly step: PathElement;
-  readonly problems: string[];
+  readonly problems: BoundedTexts;
   readonly allowsDuplicates: boolean;
 }
 
@@ -105,7 +94,7 @@ function report(validation: Validation, problem: string): void {
   for (let at: Validation | undefined = validation; at !== undefined; at = at.above) {
     if (at.step !== '') path = printElement(at.step) + path;
   }
-  validation.problems.push(path === '' ? problem : `${path}: ${problem}`);
+  validation.problems.add(path === '' ? problem : `${path}: ${problem}`);
 }
 
 /**

@@ -60,7 +60,9 @@ export const command = defineCommand({
       await Promise.race([stopped, broken]);
       recorder.cut();
     } finally {
-      await closed(file);
+      await closed(file).catch((error: unknown) => {
+        throw new UsageError(`--output ${output}: ${messageOf(error)}`);
+      });
     }
     environment.writeOut(`wrote ${recorder.count} exchanges to ${output}\n`);
     return 0;
@@ -131,6 +133,9 @@ class Recorder {
     socket.on('error', () => socket.destroy());
     this.#send(request, { connection: 'upgrade', upgrade: request.headers.upgrade ?? '' })
       .then((outgoing) => {
+        outgoing.on('error', () => socket.destroy());
+        // It may have closed while the token was awaited.
+        if (socket.destroyed) return void outgoing.destroy();
         socket.on('close', () => outgoing.destroy());
         outgoing.on('upgrade', (answer, remote, remoteHead) => {
           socket.on('close', () => remote.destroy());
@@ -147,7 +152,6 @@ class Recorder {
           socket.write(`HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}\r\n${rawLines(answer)}\r\n`);
           answer.pipe(socket);
         });
-        outgoing.on('error', () => socket.destroy());
         outgoing.end();
       })
       .catch(() => socket.destroy());
@@ -167,6 +171,8 @@ class Recorder {
     const started = this.#begin(request);
     const body = await buffer(request);
     const outgoing = await this.#send(request, body.length > 0 ? { 'content-length': String(body.length) } : {});
+    // The client may have left while the token was awaited.
+    if (response.destroyed) return void outgoing.on('error', () => undefined).destroy();
     response.on('close', () => outgoing.destroy());
     outgoing.end(body);
     const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];

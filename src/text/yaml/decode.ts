@@ -28,7 +28,7 @@ export class Decoder {
   readonly #maxCharacters: number;
 
   /** `maxCharacters`: of all scalars; those of an alias count again. */
-  constructor(maxCharacters = Number.POSITIVE_INFINITY) {
+  constructor(maxCharacters: number) {
     this.#maxCharacters = maxCharacters;
   }
 

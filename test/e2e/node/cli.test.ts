@@ -152,7 +152,7 @@ describe('the orchplane command', () => {
       return finished(observed(child));
     }
 
-    test.skipIf(!existsSync('/dev/full'))('is one sentence and exit code 2 on a full disk', async () => {
+    test.skipIf(!existsSync('/dev/full'))('reports a full disk in one sentence and ends with exit code 2', async () => {
       const { code, err } = await shell('orchplane --help > /dev/full');
       expect({ code, err }).toEqual({
         code: 2,
@@ -160,7 +160,7 @@ describe('the orchplane command', () => {
       });
     });
 
-    test('is one sentence and exit code 2 when a part was written', async () => {
+    test('reports a file that is too large in one sentence and ends with exit code 2', async () => {
       const { code, err } = await shell(`ulimit -f 1; orchplane completion bash > ${join(folder, 'part')}`);
       expect({ code, err }).toEqual({
         code: 2,

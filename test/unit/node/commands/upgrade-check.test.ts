@@ -6,7 +6,7 @@ import { createCluster } from 'orchplane';
 import { serve } from 'orchplane/node';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { builtInKinds } from '../../../../src/kinds/index.js';
-import { versionFacts } from '../../../../src/kinds/releases/api-versions.js';
+import { replacementIn, type VersionFacts, versionFacts } from '../../../../src/kinds/releases/api-versions.js';
 import { removedKinds } from '../../../../src/kinds/releases/index.js';
 import { kubernetesDialect } from '../../../../src/meta/dialect.js';
 import { apiVersionOf } from '../../../../src/meta/gvk.js';
@@ -163,6 +163,18 @@ spec:
   ])('rejects %j with one sentence', async (args, message) => {
     expect(await run(['upgrade-check', ...args])).toEqual({ code: 2, out: '', err: `orchplane: ${message}\n` });
   });
+});
+
+test.each([
+  ['flowcontrol.apiserver.k8s.io/v1beta1', 'FlowSchema', '1.26', 'flowcontrol.apiserver.k8s.io/v1beta3 FlowSchema'],
+  ['coordination.k8s.io/v1alpha1', 'LeaseCandidate', '1.32', 'coordination.k8s.io/v1alpha2 LeaseCandidate'],
+  ['storage.k8s.io/v1alpha1', 'CSIStorageCapacity', '1.33', 'storage.k8s.io/v1 CSIStorageCapacity'],
+  ['apps/v1beta1', 'Deployment', '1.16', 'apps/v1 Deployment'],
+  ['extensions/v1beta1', 'Ingress', '1.18', 'networking.k8s.io/v1beta1 Ingress'],
+  ['autoscaling/v2beta1', 'HorizontalPodAutoscaler', '1.16', 'autoscaling/v2beta2 HorizontalPodAutoscaler'],
+  ['resource.k8s.io/v1alpha2', 'ResourceClaim', '1.30', undefined],
+] as const)('the replacement of %s %s is a version that release %s serves', (apiVersion, kind, release, expected) => {
+  expect(replacementIn(release, versionFacts(apiVersion, kind) as VersionFacts)).toBe(expected);
 });
 
 test('the table of versions agrees with the kinds of the library', () => {
