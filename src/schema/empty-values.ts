@@ -71,8 +71,13 @@ export function wasSentWithNull(map: unknown): boolean {
   return typeof map === 'object' && map !== null && mapsWithNull.has(map);
 }
 
+/** Forgets that the client sent a field, which the server has dropped. */
+export function forgetSentEmpty(holder: object, name: string): void {
+  fields.get(holder)?.delete(name);
+}
+
 /** Copies the entries to a copy of the object. */
 export function copySentEmpty(from: object, to: object): void {
   const present = fields.get(from);
-  if (present !== undefined) fields.set(to, present);
+  if (present !== undefined) fields.set(to, new Set(present));
 }

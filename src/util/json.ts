@@ -111,6 +111,20 @@ function sameRecord(left: Record<string, unknown>, right: Record<string, unknown
   return present === 0;
 }
 
+/** Like {@link deepEqual}, but an empty list equals null or an absent value. Upstream calls this semantic equality. */
+export function equalButEmptyLists(left: unknown, right: unknown): boolean {
+  if (isEmptyList(left) && isEmptyList(right)) return true;
+  if (Array.isArray(left) && Array.isArray(right))
+    return left.length === right.length && left.every((item, at) => equalButEmptyLists(item, right[at]));
+  if (!isRecord(left) || !isRecord(right)) return deepEqual(left, right);
+  const names = new Set([...Object.keys(left), ...Object.keys(right)]);
+  return [...names].every((name) => equalButEmptyLists(own(left, name), own(right, name)));
+}
+
+function isEmptyList(value: unknown): boolean {
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+}
+
 /** Freezes a value deeply and returns it. Assumes that frozen parts are deeply frozen. */
 export function deepFreeze<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;

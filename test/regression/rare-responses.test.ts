@@ -210,3 +210,67 @@ test.each(['ephemeralcontainers', 'resize', 'status'])(
     expect([status, body.metadata.deletionTimestamp]).toEqual([200, undefined]);
   },
 );
+
+describe('an empty list or map in a message', () => {
+  const APPS = '/apis/apps/v1/namespaces/default';
+  const template = (labels: object) => ({ metadata: { labels }, spec: { containers: [{ name: 'c', image: 'i' }] } });
+
+  test.each([
+    [`${APPS}/replicasets`, { matchLabels: { a: 'b' } }],
+    [`${APPS}/statefulsets`, { matchLabels: { a: 'b' } }],
+    [`${CORE}/replicationcontrollers`, { a: 'b' }],
+  ])('prints the empty labels of a template at %s', async (path, selector) => {
+    const spec = { selector, template: template({}), serviceName: 's' };
+    const { body } = await start().call('POST', path, { metadata: { name: 'a' }, spec });
+    expect(body.details.causes[0].message).toBe(
+      'Invalid value: map[string]string{}: `selector` does not match template `labels`',
+    );
+  });
+
+  test('prints the empty capacity of a PersistentVolume', async () => {
+    const spec = { capacity: {}, accessModes: ['ReadWriteOnce'], hostPath: { path: '/x' } };
+    const { body } = await start().call('POST', '/api/v1/persistentvolumes', { metadata: { name: 'a' }, spec });
+    expect(body.message).toContain('Unsupported value: core.ResourceList{}: supported values: "storage"');
+  });
+
+  test('prints no alternatives of a claim, which the server drops', async () => {
+    const { call } = start({ runtimeConfig: 'api/all=true', featureGates: { DynamicResourceAllocation: true } });
+    const path = '/apis/resource.k8s.io/v1beta1/namespaces/default/resourceclaims';
+    const claim = (request: object) => ({ metadata: { name: 'a' }, spec: { devices: { requests: [request] } } });
+    const deviceClassName = 'c';
+    await call('POST', path, claim({ name: 'r', deviceClassName }));
+    const { body } = await call('PUT', `${path}/a`, claim({ name: 's', deviceClassName, firstAvailable: [] }));
+    expect(body.message).toContain('FirstAvailable:[]resource.DeviceSubRequest(nil)');
+  });
+});
+
+test('keeps the generation of a StatefulSet when absent containers become an empty list', async () => {
+  const { call } = start();
+  const path = '/apis/apps/v1/namespaces/default/statefulsets';
+  const object = (spec?: object) => {
+    const template = { metadata: { labels: { a: 'b' } }, spec };
+    return { metadata: { name: 'a' }, spec: { selector: { matchLabels: { a: 'b' } }, serviceName: 's', template } };
+  };
+  await call('POST', path, object());
+  const { status, body } = await call('PUT', `${path}/a`, object({ containers: [] }));
+  expect([status, body.metadata.generation]).toEqual([200, 1]);
+});
+
+test('keeps the resourceVersion of a custom resource that was applied with empty finalizers in another version', async () => {
+  const { call } = start();
+  const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
+  const crd = definition({ schema });
+  crd.spec.versions.push({ name: 'v2', served: true, storage: false, schema } as (typeof crd.spec.versions)[0]);
+  await call('POST', DEFINITIONS, crd);
+  for (const [version, isKept] of [
+    ['v2', true],
+    ['v1', false],
+  ] as const) {
+    const path = `${THINGS.replace('v1', version)}/${version}`;
+    const thing = { apiVersion: `x.io/${version}`, kind: 'Thing', metadata: { name: version, finalizers: [] } };
+    const applied = await call('PATCH', `${path}?fieldManager=m`, thing, APPLY);
+    const patched = await call('PATCH', path, { metadata: {} });
+    const versions = [applied, patched].map(({ body }) => body.metadata.resourceVersion);
+    expect(versions[0] === versions[1]).toBe(isKept);
+  }
+});

@@ -3,8 +3,10 @@
  * deallocated, and the check for admin access. The code handles all versions: an exact request is in `exactly`, or in
  * older versions in the request itself.
  */
+
 import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 import { type FieldError, fieldError, forbidden, keyPath } from '../../meta/field-error.js';
+import { forgetSentEmpty } from '../../schema/empty-values.js';
 import { own } from '../../util/json.js';
 import type { FeatureGates } from '../feature-gates.js';
 import type { ResourceClaimStatus } from '../generated/resource-v1beta2.js';
@@ -60,7 +62,10 @@ export function dropDisabledRequestFields(
   const live = before?.spec.devices.requests ?? [];
   const usesAlternatives = live.some(({ firstAvailable = [] }) => firstAvailable.length > 0);
   if (!features.enabled('DRAPrioritizedList') && !usesAlternatives) {
-    for (const request of requests) delete request.firstAvailable;
+    for (const request of requests) {
+      delete request.firstAvailable;
+      forgetSentEmpty(request, 'firstAvailable');
+    }
   }
   if (!features.enabled('DRAAdminAccess') && !usesAdminAccess(live, before?.status)) {
     for (const request of requests) dropAdminAccess(request);

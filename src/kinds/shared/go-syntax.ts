@@ -7,7 +7,7 @@ import type { LabelSelectorObject, Labels } from '../../meta/labels.js';
 import type { DraftMeta, ManagedFieldsEntry, OwnerReference } from '../../meta/object.js';
 import { Quantity } from '../../meta/quantity.js';
 import { asSent, asSentMap } from '../../schema/empty-values.js';
-import { quote, renderValue, stringSlice, type Verbatim, verbatim } from '../../text/go/go-text.js';
+import { quote, stringSlice, type Verbatim, verbatim } from '../../text/go/go-text.js';
 import { sortedEntries } from '../../util/order.js';
 
 /** Prints a LabelSelector as Go's `%#v`. */
@@ -23,9 +23,9 @@ export function goSyntaxLabelSelector(selector: LabelSelectorObject): Verbatim {
   );
 }
 
-/** Prints labels as Go's `%#v`. Absent labels print as a nil map. */
-export function goSyntaxLabels(labels: Labels | undefined): Verbatim {
-  return verbatim(labels === undefined ? 'map[string]string(nil)' : renderValue(labels));
+/** Prints the labels of metadata as Go's `%#v`. Absent labels print as a nil map. */
+export function goSyntaxLabels(metadata: { readonly labels?: Labels | undefined }): Verbatim {
+  return verbatim(goSyntaxStringMap(asSentMap(metadata, 'labels')));
 }
 
 /** Prints a LabelSelector as its Go `String()` method, for events. */

@@ -6,7 +6,7 @@ import { type FieldError, forbidden } from '../../meta/field-error.js';
 import { dnsLabelProblems } from '../../meta/names.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
 import { wasSentEmpty, wasSentWithNull } from '../../schema/empty-values.js';
-import { deepEqual } from '../../util/json.js';
+import { deepEqual, equalButEmptyLists } from '../../util/json.js';
 import type { HookContext } from '../kind.js';
 import type { OwnableFields, SubresourceStrategy } from '../subresource.js';
 
@@ -14,7 +14,8 @@ const WHEN_SET = 'field is immutable when `immutable` is set';
 
 /** For `strategy.generation`: the generation increases when the spec changes. */
 export function specGeneration(next: ApiObject, live: ApiObject): boolean {
-  return !deepEqual(next['spec'], live['spec']);
+  const [now, before] = [next['spec'], live['spec']];
+  return !deepEqual(now, before) && !equalButEmptyLists(now, before);
 }
 
 /** Resets top-level fields of the draft to their live values. */

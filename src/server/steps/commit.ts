@@ -102,7 +102,8 @@ export function commitCreate(sealed: ApiObject, write: WriteOperation): ApiObjec
 const withHiddenFields = new WeakSet<ApiObject>();
 
 function hasHiddenFields(write: WriteOperation): boolean {
-  return write.hasEmptyMetadata || hasPrunedFields(write);
+  // The conversion to the storage version drops them.
+  return write.served.storageKind === undefined && (write.hasEmptyMetadata || hasPrunedFields(write));
 }
 
 function committed(stored: ApiObject, write: WriteOperation): ApiObject {

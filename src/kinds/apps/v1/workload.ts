@@ -45,7 +45,7 @@ export function mismatchProblems(path: string, { selector, template }: SelectorA
   const { labels } = template.metadata;
   if (selectsLabels(selector, labels)) return [];
   const detail = '`selector` does not match template `labels`';
-  return [invalid(childPath(path, 'template.metadata.labels'), goSyntaxLabels(labels), detail)];
+  return [invalid(childPath(path, 'template.metadata.labels'), goSyntaxLabels(template.metadata), detail)];
 }
 
 /** Validates the template of a ReplicaSet or a Deployment. */

@@ -5,7 +5,6 @@
 import { type FieldError, fieldError, forbidden, invalid, notSupported, required } from '../../../meta/field-error.js';
 import { labelSelectorFrom, matchesLabels, printLabelSelector } from '../../../meta/labels.js';
 import type { ApiObject } from '../../../meta/object.js';
-import { verbatim } from '../../../text/go/go-text.js';
 import { append } from '../../../util/arrays.js';
 import { deepEqual } from '../../../util/json.js';
 import { replicaStatusProblems } from '../../apps/v1/workload.js';
@@ -19,6 +18,7 @@ import {
 import type { HookContext } from '../../kind.js';
 import { ageColumn, containerColumns, countColumn, nameColumn, selectorColumn } from '../../shared/common-columns.js';
 import { nonNegative } from '../../shared/field-rules.js';
+import { goSyntaxLabels } from '../../shared/go-syntax.js';
 import { podNameWarnings, specGeneration, statusSubresource } from '../../shared/strategies.js';
 import {
   dropDisabledTemplateFields,
@@ -172,8 +172,13 @@ function templateProblems(
   const labels = template.metadata?.labels;
   const problems: FieldError[] = [];
   if (!matchesLabels(labelSelectorFrom(selector), labels)) {
-    const reported = labels ?? verbatim('map[string]string(nil)');
-    problems.push(invalid('spec.template.metadata.labels', reported, '`selector` does not match template `labels`'));
+    problems.push(
+      invalid(
+        'spec.template.metadata.labels',
+        goSyntaxLabels(template.metadata),
+        '`selector` does not match template `labels`',
+      ),
+    );
   }
   const before = live === undefined ? undefined : live.spec.template?.spec;
   append(problems, podTemplateProblems('spec.template', template, { ...context, live: before }));

@@ -4,6 +4,7 @@
  */
 
 import { childPath, type FieldError, invalid, keyPath, required } from '../../../meta/field-error.js';
+import { asSent } from '../../../schema/empty-values.js';
 import { originalQuantityText } from '../../../schema/quantity-texts.js';
 import { quote, stringSlice, type Verbatim, verbatim } from '../../../text/go/go-text.js';
 import { own } from '../../../util/json.js';
@@ -175,7 +176,7 @@ function operatorProblems({ scopeName, operator, values = [] }: ScopedResourceSe
 function scopesChanged(next: ResourceQuota, live: ResourceQuota): FieldError[] {
   const [now, before] = [new Set(next.spec.scopes), new Set(live.spec.scopes)];
   if (now.size === before.size && [...now].every((scope) => before.has(scope))) return [];
-  return [invalid(SCOPES_PATH, goSyntaxScopes(next.spec.scopes), 'field is immutable')];
+  return [invalid(SCOPES_PATH, goSyntaxScopes(asSent(next.spec, 'scopes')), 'field is immutable')];
 }
 
 function statusUpdateProblems(next: ResourceQuota, _live: ResourceQuota, context: HookContext): readonly FieldError[] {
@@ -189,15 +190,15 @@ function statusUpdateProblems(next: ResourceQuota, _live: ResourceQuota, context
 /** Prints scopes as Go's `%#v`. */
 function goSyntaxScopes(scopes: readonly string[] | undefined): Verbatim {
   const type = '[]core.ResourceQuotaScope';
-  if (scopes === undefined || scopes.length === 0) return verbatim(`${type}(nil)`);
+  if (scopes === undefined) return verbatim(`${type}(nil)`);
   return verbatim(`${type}{${scopes.map(quote).join(', ')}}`);
 }
 
 function goSyntaxScopeSelector(expressions: readonly ScopedResourceSelectorRequirement[]): Verbatim {
   const type = 'core.ScopedResourceSelectorRequirement';
   const items = expressions.map(
-    ({ scopeName, operator, values }) =>
-      `${type}{ScopeName:${quote(scopeName)}, Operator:${quote(operator)}, Values:${stringSlice(values).verbatim}}`,
+    (requirement) =>
+      `${type}{ScopeName:${quote(requirement.scopeName)}, Operator:${quote(requirement.operator)}, Values:${stringSlice(asSent(requirement, 'values')).verbatim}}`,
   );
   return verbatim(`core.ScopeSelector{MatchExpressions:[]${type}{${items.join(', ')}}}`);
 }

@@ -9,6 +9,7 @@ import {
   patternMessage,
   qualifiedNameProblems,
 } from '../../../meta/names.js';
+import { asSent } from '../../../schema/empty-values.js';
 import { stringSlice } from '../../../text/go/go-text.js';
 import { append } from '../../../util/arrays.js';
 import { defineBuiltIn } from '../../define-kind.js';
@@ -102,7 +103,7 @@ function serverProblems(path: string, server: ServerStorageVersion): FieldError[
   ];
   if (!decodableVersions.includes(encodingVersion)) {
     const detail = `decodableVersions must include encodingVersion ${encodingVersion}`;
-    found.push(invalid(decodable, stringSlice(server.decodableVersions), detail));
+    found.push(invalid(decodable, stringSlice(asSent(server, 'decodableVersions')), detail));
   }
   const known = new Set(decodableVersions);
   const list = `[${decodableVersions.join(' ')}]`;

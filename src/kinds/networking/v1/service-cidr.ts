@@ -5,6 +5,7 @@
 import { DEFAULT_SERVICE, SERVICE_NAME } from '../../../meta/dialect.js';
 import { type FieldError, invalid, keyPath, required } from '../../../meta/field-error.js';
 import { canonicalCidrProblems, parseCidrSloppy } from '../../../meta/ip.js';
+import { asSent } from '../../../schema/empty-values.js';
 import { stringSlice, verbatim } from '../../../text/go/go-text.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import { type ServiceCIDRKind, type ServiceCIDRObject, serviceCIDRBase } from '../../generated/networking-v1.js';
@@ -22,7 +23,7 @@ export const ServiceCIDR: ServiceCIDRKind<ServiceCIDR> = defineBuiltIn({
   lifecycle: { introducedIn: '1.33' },
   strategy: {
     create: { validate: (object) => rangeProblems(object.spec.cidrs) },
-    update: { validate: (next, live) => updateProblems(next.spec.cidrs, live.spec.cidrs ?? []) },
+    update: { validate: (next, live) => updateProblems(asSent(next.spec, 'cidrs'), live.spec.cidrs ?? []) },
   },
   subresources: {
     // All fields can be owned: the reference server registers its reset fields for a version that does not exist.

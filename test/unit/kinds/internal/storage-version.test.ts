@@ -77,7 +77,7 @@ test('rejects invalid server ids and versions', async () => {
       ],
       [
         'status.storageVersions[1].decodableVersions',
-        'Invalid value: []string(nil): decodableVersions must include encodingVersion v1',
+        'Invalid value: []string{}: decodableVersions must include encodingVersion v1',
       ],
     ),
   );

@@ -13,6 +13,7 @@ import {
   tooMany,
 } from '../../../../meta/field-error.js';
 import { qualifiedNameProblems } from '../../../../meta/names.js';
+import { asSent } from '../../../../schema/empty-values.js';
 import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { append } from '../../../../util/arrays.js';
 import type {
@@ -213,8 +214,9 @@ export function dumpSuccessPolicy(policy: SuccessPolicy | undefined) {
 /** Prints a pod failure policy as Go's %#v. */
 export function dumpPodFailurePolicy(policy: PodFailurePolicy | undefined) {
   if (policy === undefined) return undefined;
-  const rules = listed(policy.rules)?.map(({ action, onExitCodes, onPodConditions }) => {
-    const patterns = onPodConditions?.map(
+  const rules = listed(policy.rules)?.map((rule) => {
+    const { action, onExitCodes } = rule;
+    const patterns = asSent(rule, 'onPodConditions')?.map(
       ({ type, status }) =>
         `batch.PodFailurePolicyOnPodConditionsPattern{Type:${quote(type)}, Status:${quote(status)}}`,
     );

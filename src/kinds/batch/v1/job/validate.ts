@@ -47,7 +47,7 @@ export function jobSpecProblems(path: string, spec: JobSpec, options: JobRules):
   const { labels } = template.metadata;
   if (malformed.length === 0 && !selectsLabels(selector, labels)) {
     const detail = '`selector` does not match template `labels`';
-    problems.push(invalid(childPath(path, 'template.metadata.labels'), goSyntaxLabels(labels), detail));
+    problems.push(invalid(childPath(path, 'template.metadata.labels'), goSyntaxLabels(template.metadata), detail));
   }
   return problems;
 }

@@ -6,6 +6,7 @@ import type { Dialect } from '../../../../meta/dialect.js';
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
 import { labelValueProblems } from '../../../../meta/names.js';
+import { asSentMap } from '../../../../schema/empty-values.js';
 import { originalQuantityText } from '../../../../schema/quantity-texts.js';
 import { quote, type Verbatim, verbatim } from '../../../../text/go/go-text.js';
 import { append } from '../../../../util/arrays.js';
@@ -46,7 +47,7 @@ export function volumeProblems(volume: Volume, context: HookContext): FieldError
   const found: FieldError[] = [];
   if ((spec.accessModes ?? []).length === 0) found.push(required(childPath(path, 'accessModes')));
   append(found, accessModeProblems(childPath(path, 'accessModes'), spec.accessModes ?? []));
-  append(found, capacityProblems(childPath(path, 'capacity'), spec.capacity));
+  append(found, capacityProblems(childPath(path, 'capacity'), asSentMap(spec, 'capacity')));
   const policy = spec.persistentVolumeReclaimPolicy;
   const policyPath = childPath(path, 'persistentVolumeReclaimPolicy');
   append(found, valueErrors(policyPath, policy, RECLAIM_POLICIES));
@@ -76,7 +77,7 @@ function capacityProblems(path: string, capacity: Readonly<Record<string, string
   const entries = sortedEntries(capacity ?? {});
   const found = entries.length === 0 ? [required(path)] : [];
   if (entries.length !== 1 || entries[0]?.[0] !== 'storage') {
-    found.push(notSupported(path, goSyntaxCapacity(capacity ?? {}), ['storage']));
+    found.push(notSupported(path, goSyntaxCapacity(capacity), ['storage']));
   }
   for (const [name, amount] of entries) {
     append(found, validateBasicQuantity(keyPath(path, name), amount));
@@ -85,10 +86,9 @@ function capacityProblems(path: string, capacity: Readonly<Record<string, string
   return found;
 }
 
-function goSyntaxCapacity(capacity: Readonly<Record<string, string>>): Verbatim {
-  const entries = sortedEntries(capacity);
-  if (entries.length === 0) return verbatim('core.ResourceList(nil)');
-  const printed = entries.map(
+function goSyntaxCapacity(capacity: Readonly<Record<string, string>> | undefined): Verbatim {
+  if (capacity === undefined) return verbatim('core.ResourceList(nil)');
+  const printed = sortedEntries(capacity).map(
     ([name, amount]) => `${quote(name)}:${goSyntaxQuantity(originalQuantityText(capacity, name) ?? amount).verbatim}`,
   );
   return verbatim(`core.ResourceList{${printed.join(', ')}}`);

@@ -6,6 +6,7 @@
 import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
 import { dnsLabelProblems, dnsSubdomainProblems } from '../../../../meta/names.js';
+import { asSent } from '../../../../schema/empty-values.js';
 import { quote, stringSlice, type Verbatim, verbatim } from '../../../../text/go/go-text.js';
 import { append } from '../../../../util/arrays.js';
 import { deepEqual } from '../../../../util/json.js';
@@ -216,11 +217,11 @@ export function fixedSpecProblems(path: string, spec: FlowSchemaSpec, name: stri
 function specDump(spec: FlowSchemaSpec): Verbatim {
   const level = `flowcontrol.PriorityLevelConfigurationReference{Name:${quote(spec.priorityLevelConfiguration.name)}}`;
   const method = pointerDump('FlowDistinguisherMethod', spec.distinguisherMethod);
-  const rules = listDump('PolicyRulesWithSubjects', spec.rules, (rule) =>
+  const rules = listDump('PolicyRulesWithSubjects', asSent(spec, 'rules'), (rule) =>
     [
       `Subjects:${listDump('Subject', rule.subjects, subjectDump)}`,
-      `ResourceRules:${listDump('ResourcePolicyRule', rule.resourceRules, resourceRuleDump)}`,
-      `NonResourceRules:${listDump('NonResourcePolicyRule', rule.nonResourceRules, nonResourceRuleDump)}`,
+      `ResourceRules:${listDump('ResourcePolicyRule', asSent(rule, 'resourceRules'), resourceRuleDump)}`,
+      `NonResourceRules:${listDump('NonResourcePolicyRule', asSent(rule, 'nonResourceRules'), nonResourceRuleDump)}`,
     ].join(', '),
   );
   const precedence = `MatchingPrecedence:${spec.matchingPrecedence}`;
@@ -243,13 +244,14 @@ function subjectDump({ kind, user, group, serviceAccount }: Subject): string {
   ].join(', ');
 }
 
-function resourceRuleDump({ verbs, apiGroups, resources, clusterScope, namespaces }: ResourcePolicyRule): string {
+function resourceRuleDump(rule: ResourcePolicyRule): string {
+  const { verbs, apiGroups, resources, clusterScope } = rule;
   return [
     `Verbs:${stringsDump(verbs)}`,
     `APIGroups:${stringsDump(apiGroups)}`,
     `Resources:${stringsDump(resources)}`,
     `ClusterScope:${clusterScope ?? false}`,
-    `Namespaces:${stringsDump(namespaces)}`,
+    `Namespaces:${stringsDump(asSent(rule, 'namespaces'))}`,
   ].join(', ');
 }
 
@@ -257,6 +259,6 @@ function nonResourceRuleDump({ verbs, nonResourceURLs }: NonResourcePolicyRule):
   return `Verbs:${stringsDump(verbs)}, NonResourceURLs:${stringsDump(nonResourceURLs)}`;
 }
 
-function stringsDump(items: readonly string[] | null): string {
+function stringsDump(items: readonly string[] | null | undefined): string {
   return stringSlice(items ?? undefined).verbatim;
 }
