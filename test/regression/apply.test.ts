@@ -132,6 +132,24 @@ describe('large and deeply nested requests', () => {
     expect(details?.causes?.length).toBeGreaterThan(10);
   });
 
+  test('limits the field sets of all managers, however many appliers own the same fields', async () => {
+    const cluster = createCluster();
+    const of = (fieldManager: string) => cluster.with({ fieldManager }).api(ConfigMap);
+    const data = Object.fromEntries(Array.from({ length: 15_000 }, (_, index) => [`${index}-${'k'.repeat(80)}`, '']));
+    for (const name of ['m0', 'm1']) await of(name).apply({ metadata: { name: 'a' }, data });
+    const rejected = await of('m2')
+      .apply({ metadata: { name: 'a' }, data })
+      .catch((thrown: unknown) => thrown);
+    expect((rejected as StatusError).status).toMatchObject({
+      code: 413,
+      message: 'Request entity too large: metadata.managedFields: limit is 4194304 characters',
+    });
+    const labelled = await of('m3').patch('a', mergePatch({ metadata: { labels: { l: 'v' } } }));
+    expect(labelled.metadata.managedFields).toHaveLength(3);
+    await of('m1').apply({ metadata: { name: 'a' }, data: {} });
+    expect((await of('m2').apply({ metadata: { name: 'a' }, data })).metadata.managedFields).toHaveLength(4);
+  });
+
   test('collapses a thousand managers of one object to ten', async () => {
     const api = createCluster().api(ConfigMap);
     const managedFields = Array.from({ length: 1_000 }, (_, index) => ({

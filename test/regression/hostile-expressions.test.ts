@@ -186,6 +186,32 @@ describe('regular expressions', () => {
   });
 });
 
+describe('a search for a long text', () => {
+  const half = 'a'.repeat(200_000);
+  const quarter = half.slice(half.length / 2);
+  const parts = [`${half}b`, `b${half}`, `${quarter}b${quarter}`];
+  const searches = [
+    's.indexOf(t)',
+    's.lastIndexOf(t)',
+    's.split(t).size()',
+    "s.replace(t, '').size()",
+    's.contains(t)',
+  ];
+
+  test.each(searches)('%s takes time in proportion to the lengths', (expression) => {
+    const compiled = compile(expression, environment);
+    if (compiled.checked === undefined) throw new Error(compiled.text);
+    const planned = plan(compiled.checked, environment);
+    const start = process.cpuUsage();
+    for (const part of parts) {
+      const values = new Map([...world, ['s', half + half] as const, ['t', part] as const]);
+      const { error } = planned.evaluate(values, { costLimit: 10 * COST_LIMIT });
+      if (error !== undefined) expect(error).toBeInstanceOf(CelCostLimitError);
+    }
+    expect(process.cpuUsage(start).user / 1000).toBeLessThan(MOST_MILLISECONDS);
+  });
+});
+
 describe('loops', () => {
   const nested = (macro: (inner: string, depth: number) => string, innermost: string): string => {
     let expression = innermost;

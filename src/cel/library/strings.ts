@@ -13,6 +13,7 @@ import { declare, globalFunction, member, memberFunction } from './declare.js';
 import { format } from './format.js';
 import { printValue } from './print-value.js';
 import { characterCount, characterIndex, unitIndex } from './text.js';
+import { firstIndexOf, lastIndexOf as lastUnitIndexOf, splitText } from './text-search.js';
 
 const TEXTS = listOf(STRING);
 
@@ -100,14 +101,14 @@ function indexOf(text: string, part: string, from: bigint): bigint {
   if (part === '') return from;
   if (from < 0n) throw outOfRange(from);
   if (from >= characterCount(text)) return -1n;
-  return foundAt(text, text.indexOf(part, unitIndex(text, Number(from))));
+  return foundAt(text, firstIndexOf(text, part, unitIndex(text, Number(from))));
 }
 
 function lastIndexOf(text: string, part: string, upTo: bigint): bigint {
   if (part === '') return upTo;
   if (upTo < 0n) throw outOfRange(upTo);
   if (upTo >= characterCount(text)) return -1n;
-  return foundAt(text, text.lastIndexOf(part, unitIndex(text, Number(upTo))));
+  return foundAt(text, lastUnitIndexOf(text, part, unitIndex(text, Number(upTo))));
 }
 
 function foundAt(text: string, unit: number): bigint {
@@ -131,7 +132,7 @@ function replace(text: string, old: string, replacement: string, limit = -1n): s
  */
 function split(text: string, by: string, limit: bigint): readonly string[] {
   if (limit === 0n) return [];
-  const parts = by === '' ? [...text] : text.split(by);
+  const parts = by === '' ? [...text] : splitText(text, by);
   if (limit < 0n || limit >= parts.length) return parts;
   const whole = Number(limit) - 1;
   return [...parts.slice(0, whole), parts.slice(whole).join(by)];

@@ -5,6 +5,7 @@ import { celEquals } from '../equality.js';
 import { actualSize } from '../evaluate/call-cost.js';
 import { ArrayList } from '../evaluate/views.js';
 import { Failure, failureOf, NO_SUCH_OVERLOAD, type Result } from '../failure.js';
+import { firstIndexOf } from '../library/text-search.js';
 import { intOf, MAX_INT, MAX_UINT, MIN_INT } from '../numbers.js';
 import { celCompare } from '../ordering.js';
 import { typeNameOf } from '../runtime-type.js';
@@ -233,8 +234,7 @@ function size(value: CelValue): Result {
 
 function contains(text: CelValue, part: CelValue): Result {
   if (typeof text !== 'string' || typeof part !== 'string') return NO_SUCH_OVERLOAD;
-  spendWork(text.length);
-  return text.includes(part);
+  return firstIndexOf(text, part) >= 0;
 }
 
 function startsWith(text: CelValue, prefix: CelValue): Result {

@@ -8,6 +8,7 @@
 import type { DeepReadonly, ManagedFieldsEntry } from '../../meta/object.js';
 import { compareUtf8 } from '../../text/go/go-value.js';
 import { isRecord } from '../../util/json.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import {
   EMPTY_SET,
   type FieldSet,
@@ -176,6 +177,34 @@ function writeEntry({ manager, operation, apiVersion, time, fields, subresource 
     fieldsV1,
     ...(subresource === '' ? {} : { subresource }),
   };
+}
+
+/** What an entry adds to the size besides its field set: about the length of its other fields. */
+const ENTRY_SIZE = 200;
+/** The same for a path element: quotes, a colon, braces and a comma. */
+const ELEMENT_SIZE = 6;
+
+const setSizes = new WeakMap<FieldSet, number>();
+
+/**
+ * The approximate number of characters of encoded entries. 0 unless there are several appliers: others do not share fields, so the
+ * size of the object limits their sets.
+ */
+export function entriesSize(entries: Entries): number {
+  // Appliers are sorted first.
+  if (entries[1]?.operation !== 'Apply') return 0;
+  let size = 0;
+  for (const { manager = '', fieldsV1 = EMPTY_SET } of entries) {
+    const set = fieldsV1 as FieldSet;
+    size += ENTRY_SIZE + manager.length + getOrInsertComputed(setSizes, set, () => sizeBelow(set));
+  }
+  return size;
+}
+
+function sizeBelow(set: FieldSet): number {
+  let size = 0;
+  for (const element in set) size += ELEMENT_SIZE + element.length + sizeBelow(set[element] as FieldSet);
+  return size;
 }
 
 /** Entries created by {@link writeManagers} with another time for one of them. */

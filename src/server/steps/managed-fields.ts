@@ -10,6 +10,7 @@ import { fieldsOfIntent, IntentError } from '../../merge/apply/intent-fields.js'
 import {
   capUpdaters,
   type Entries,
+  entriesSize,
   ManagedFieldsError,
   type ManagerIdentity,
   type Managers,
@@ -31,6 +32,7 @@ import {
 } from '../../merge/apply/ownership.js';
 import { isExactAddition } from '../../merge/apply/same-owners.js';
 import { trackedSchema } from '../../merge/apply/schema-sets.js';
+import { errors } from '../../meta/errors.js';
 import { parseApiVersion } from '../../meta/gvk.js';
 import type { ApiObject, DraftMeta, DraftObject, ManagedFieldsEntry } from '../../meta/object.js';
 import type { ApiRequest } from '../../protocol/request.js';
@@ -199,13 +201,26 @@ export function managersIn(object: ApiObject): Managers {
   return storedManagers(object.metadata.managedFields);
 }
 
-/** `before`: entries to reuse if they are equal. Reused entries are neither compared nor encoded nor frozen again. */
+/**
+ * Any number of appliers may own the same fields. The reference server's limit is the size of a request to etcd, 1.5 MiB for the
+ * whole object.
+ */
+const MAX_ENTRIES_SIZE = 4 * 1024 * 1024;
+
+/**
+ * `before`: entries to reuse if they are equal. Reused entries are neither compared nor encoded nor frozen again. Throws 413 for
+ * entries that are too large, unless they shrink.
+ */
 export function setManagers(
   metadata: DraftMeta,
   managers: Managers,
   before: ApiObject['metadata']['managedFields'] | undefined,
 ): void {
   const entries = managers.size === 0 ? [] : writeManagers(managers);
+  const size = entriesSize(entries);
+  if (size > MAX_ENTRIES_SIZE && size > entriesSize(before ?? [])) {
+    throw errors.requestTooLarge(`metadata.managedFields: limit is ${MAX_ENTRIES_SIZE} characters`);
+  }
   if (entries.length === 0) metadata.managedFields = undefined;
   else metadata.managedFields = before === undefined ? entries : sharedEntries(before, entries);
 }
