@@ -179,9 +179,11 @@ describe('record', () => {
 
   test('continues when a server breaks the encoding of an answer', async () => {
     const file = join(folder, 'r.jsonl');
+    let breakOff = (): unknown => undefined;
     const backend = createServer((incoming, response) => {
       if (incoming.url !== '/api/v1/odd') return void response.end('{}');
-      incoming.socket.end('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nZZZ\r\nbad');
+      incoming.socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n');
+      breakOff = () => incoming.socket.write('ZZZ\r\nbad');
     });
     await listening(backend);
     const config = kubeconfigFor(`http://127.0.0.1:${(backend.address() as AddressInfo).port}`);
@@ -189,6 +191,7 @@ describe('record', () => {
     const { url, token, fetch } = kubeconfigBackend(command.kubeconfig);
     const headers = { authorization: `Bearer ${String(token)}` };
     const odd = await fetch(new Request(`${url}/api/v1/odd`, { headers }));
+    breakOff();
     await expect(odd.text()).rejects.toThrow();
     expect((await fetch(new Request(`${url}/api/v1/pods`, { headers }))).status).toBe(200);
     expect((await command.end()).code).toBe(0);
