@@ -87,7 +87,16 @@ export class CachingInformer<Object, IndexName extends string>
     const selectors = informerOptions(options);
     this.#endpoint = endpoint;
     this.#cache = new ObjectCache(options.indexes ?? {});
-    this.#onError = options.onError ?? ((error) => console.error(`orchplane: ${this.#describe()}:`, error));
+    const print = (error: unknown): void => console.error(`orchplane: ${this.#describe()}:`, error);
+    const { onError = print } = options;
+    // Called from loops that must continue.
+    this.#onError = (error) => {
+      try {
+        onError(error);
+      } catch (thrown) {
+        print(thrown);
+      }
+    };
     this.synced = new Promise((resolve, reject) => {
       this.#sync = { resolve, reject };
     });

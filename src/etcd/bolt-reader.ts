@@ -61,9 +61,11 @@ export class BoltReader {
   /** A page belongs to a tree once: pages that several others refer to could take time without end. */
   *#elements(number: number, seen = new Set<number>(), depth = 0): Generator<LeafElement> {
     if (depth > MAX_DEPTH) throw new BoltError('the tree of pages is too deep');
-    if (seen.has(number)) throw new BoltError(`page ${number} is in the tree twice`);
-    seen.add(number);
     const page = this.#page(number);
+    for (let part = number; part < number + page.length / this.#meta.pageSize; part++) {
+      if (seen.has(part)) throw new BoltError(`page ${part} is in the tree twice`);
+      seen.add(part);
+    }
     const flags = viewOf(page).getUint16(8, true);
     if (flags === LEAF_PAGE) yield* leafElements(page);
     else if (flags === BRANCH_PAGE) for (const child of childPages(page)) yield* this.#elements(child, seen, depth + 1);
@@ -129,13 +131,18 @@ interface LeafElement extends BoltEntry {
   readonly isBucket: boolean;
 }
 
+/** The content of elements follows their table in the same order. Overlapping content could be larger than the page, many times. */
 function* leafElements(page: Uint8Array): Generator<LeafElement> {
   const view = viewOf(page);
-  for (const at of elementOffsets(page)) {
+  const offsets = [...elementOffsets(page)];
+  let free = PAGE_HEADER + offsets.length * ELEMENT;
+  for (const at of offsets) {
     const key = at + view.getUint32(at + 4, true);
     const value = key + view.getUint32(at + 8, true);
     const end = value + view.getUint32(at + 12, true);
     if (end > page.length) throw new BoltError('an element reaches beyond its page');
+    if (key < free) throw new BoltError('the elements of a page overlap');
+    free = end;
     const isBucket = view.getUint32(at, true) === BUCKET_ELEMENT;
     yield { key: page.subarray(key, value), value: page.subarray(value, end), isBucket };
   }

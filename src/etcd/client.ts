@@ -3,6 +3,7 @@
  */
 import type { ClientDuplexStream } from '@grpc/grpc-js';
 import { systemClock, type Undo } from '../util/clock.js';
+import { messageOf } from '../util/message-of.js';
 import { EtcdConnections, type EtcdTls, type Method, method } from './connections.js';
 import { EtcdCertificateError, EtcdError, isMemberFailure } from './etcd-error.js';
 import type { RangeRequest, RangeResponse, TxnRequest, TxnResponse, WatchResponse } from './messages.js';
@@ -115,7 +116,13 @@ export class EtcdClient {
       stream.on('data', (response: WatchResponse) => {
         // It may have been refused because of an old token.
         if (response.canceled) this.#token = undefined;
-        if (!isClosed) handlers.onResponse(response);
+        if (isClosed) return;
+        try {
+          handlers.onResponse(response);
+        } catch (error) {
+          // An exception in a listener would end the process.
+          end(error instanceof Error ? error : new Error(messageOf(error)));
+        }
       });
       stream.on('error', end);
       stream.on('end', () => end(new Error('etcd ended the watch')));

@@ -5,7 +5,6 @@
  */
 import { systemClock } from '../util/clock.js';
 import type { EtcdClient } from './client.js';
-import { EtcdError } from './etcd-error.js';
 import { COMPACT_REVISION_KEY } from './layout.js';
 import { toNumber } from './messages.js';
 
@@ -26,9 +25,8 @@ export function startCompaction(client: EtcdClient, intervalMs = INTERVAL_MS): (
   const turn = async (): Promise<void> => {
     try {
       state = await compactOnce(client, state);
-    } catch (error) {
-      // etcd is not available; the next turn tries again.
-      if (!(error instanceof EtcdError)) throw error;
+    } catch {
+      // etcd is not available, or has sent an odd answer: the next turn tries again. Requests of clients report why.
     }
     schedule();
   };

@@ -72,6 +72,8 @@ export class EtcdFeed {
   #keyCount = 0;
   /** Events of a response that is sent in parts. */
   #fragments: WatchEvent[] = [];
+  /** While events are passed on. */
+  #isApplying = false;
 
   /** `barrierKey` is a key in the range that contains nothing. */
   constructor(client: FeedClient, range: KeyRange & { readonly barrierKey: Uint8Array }, target: FeedTarget) {
@@ -239,7 +241,7 @@ export class EtcdFeed {
     this.#startHeartbeat();
     this.#watch = this.#client.watch(
       { ...this.#range, startRevision: this.#target.revision + 1 },
-      { onResponse: (response) => this.#receive(response), onEnd: () => this.#followAgain() },
+      { onResponse: (response) => this.#receive(response), onEnd: (error) => this.#followAfter(error) },
     );
   }
 
@@ -270,6 +272,18 @@ export class EtcdFeed {
     schedule();
   }
 
+  /** `onResponse` may have thrown the error. If it has passed on some of the events, everything is loaded again. */
+  #followAfter(error: Error | undefined): void {
+    if (!this.#isApplying) {
+      this.#followAgain();
+      return;
+    }
+    this.#isApplying = false;
+    this.#stopHeartbeat();
+    this.#watch = undefined;
+    this.#attempt(Promise.reject(error), { start: ++this.#starts, retryMs: RECONNECT_MS });
+  }
+
   #followAgain(): void {
     this.#stopHeartbeat();
     this.#watch = undefined;
@@ -291,12 +305,14 @@ export class EtcdFeed {
     if (created || fragment) return;
     // Only complete revisions are passed on, because a new watch begins after the last one.
     const complete = this.#fragments.splice(0);
+    this.#isApplying = true;
     for (const { type, kv } of complete) {
       if (type === 1) this.#target.delete(kv);
       else this.#target.put(kv);
       if (type === 1) this.#keyCount--;
       else if (toNumber(kv.version) === 1) this.#keyCount++;
     }
+    this.#isApplying = false;
     const last = complete.at(-1);
     if (last === undefined && !this.#hasProgress) return;
     // Without events it reports that everything up to its revision was sent.

@@ -84,15 +84,15 @@ export class NodePortRange {
 
 /** The allocated ports of a value; none if there is no value. */
 function decodeNodePorts(value: Uint8Array, dialect: Dialect): Set<number> {
+  const [first, last] = NODE_PORT_RANGE;
   const document = value.length === 0 ? {} : protobufBody(value, dialect).read().value;
-  const data =
-    isRecord(document) && typeof document['data'] === 'string'
-      ? Array.from(atob(document['data']), (character) => character.charCodeAt(0))
-      : [];
+  const bytes = isRecord(document) && typeof document['data'] === 'string' ? atob(document['data']) : '';
   const ports = new Set<number>();
-  const bytes = Uint8Array.from(data).reverse();
-  for (const [at, byte] of bytes.entries()) {
-    for (let bit = 0; bit < 8; bit++) if ((byte & (1 << bit)) !== 0) ports.add(NODE_PORT_RANGE[0] + at * 8 + bit);
+  // Another program may have written more bits than there are ports.
+  for (let port = first; port <= last; port++) {
+    const bit = port - first;
+    const at = bytes.length - 1 - (bit >> 3);
+    if (at >= 0 && (bytes.charCodeAt(at) & (1 << (bit & 7))) !== 0) ports.add(port);
   }
   return ports;
 }

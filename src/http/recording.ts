@@ -2,6 +2,8 @@
  * Recordings of HTTP exchanges with an API server: one JSON value for each line. `orchplane record` writes them.
  */
 import { isRecord } from '../util/json.js';
+import { getOrInsertComputed } from '../util/once.js';
+import { percentDecode } from './path.js';
 
 /** A request and its answer. */
 export interface RecordedExchange {
@@ -67,15 +69,21 @@ export function parseRecording(text: string): readonly RecordedExchange[] {
 
 /** A long stream has several lines. Without the last one it is cut. */
 function joined(lines: readonly RecordedExchange[]): RecordedExchange[] {
-  const begun = new Map<number, RecordedExchange>();
-  const complete = lines.flatMap(({ isContinued, ...line }) => {
-    const before = begun.get(line.id)?.stream;
-    const exchange = before === undefined ? line : { ...line, stream: [...before, ...(line.stream ?? [])] };
-    if (isContinued === true) begun.set(line.id, exchange);
-    else begun.delete(line.id);
-    return isContinued === true ? [] : [exchange];
+  const begun = new Map<number, RecordedExchange[]>();
+  const complete = lines.flatMap((line) => {
+    const parts = getOrInsertComputed(begun, line.id, () => []);
+    parts.push(line);
+    if (line.isContinued === true) return [];
+    begun.delete(line.id);
+    return [joinedParts(parts)];
   });
-  return [...complete, ...Array.from(begun.values(), (exchange) => ({ ...exchange, isCut: true }) as const)];
+  return [...complete, ...Array.from(begun.values(), (parts) => ({ ...joinedParts(parts), isCut: true }) as const)];
+}
+
+/** The last line has what is known at the end. */
+function joinedParts(parts: readonly RecordedExchange[]): RecordedExchange {
+  const { isContinued: _, ...last } = parts.at(-1) as RecordedExchange;
+  return parts.length === 1 ? last : { ...last, stream: parts.flatMap(({ stream = [] }) => stream) };
 }
 
 function parseLine(line: string): unknown {
@@ -94,15 +102,47 @@ function isExchange(value: unknown): value is RecordedExchange {
     typeof value['method'] === 'string' &&
     typeof value['path'] === 'string' &&
     /^[/*]/.test(value['path']) &&
-    typeof value['status'] === 'number' &&
-    isRecord(value['requestHeaders']) &&
-    isRecord(value['responseHeaders'])
+    isStatus(value['status']) &&
+    isHeaders(value['requestHeaders']) &&
+    isHeaders(value['responseHeaders']) &&
+    [value['requestBody'], value['responseBody']].every(isBody) &&
+    (value['stream'] === undefined || (Array.isArray(value['stream']) && value['stream'].every(isPart)))
   );
 }
 
-/** Relative to a host, a path that begins with two slashes would be another host. */
+function isStatus(value: unknown): boolean {
+  return Number.isInteger(value) && Number(value) >= 100 && Number(value) <= 999;
+}
+
+function isHeaders(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  const isHeader = ([name, text]: [string, unknown]) =>
+    /^[\w!#$%&'*+.^`|~-]+$/.test(name) && typeof text === 'string' && /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
+  return Object.entries(value).every(isHeader);
+}
+
+function isBody(value: unknown): boolean {
+  return value === undefined || typeof value === 'string' || (isRecord(value) && typeof value['base64'] === 'string');
+}
+
+/** The longest time of a timer. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+function isPart(value: unknown): boolean {
+  if (!Array.isArray(value) || value.length !== 2) return false;
+  const [ms, text] = value as readonly unknown[];
+  return typeof ms === 'number' && ms >= 0 && ms <= MAX_TIMER_MS && typeof text === 'string';
+}
+
+/** Relative to a host, a path that begins with two slashes would be another host. Clients also send `*` and other texts. */
 function urlOf(path: string): URL {
-  return new URL(`http://recording${path}`);
+  return new URL(`http://recording${path.startsWith('/') ? '' : '/'}${path}`);
+}
+
+/** The path of a request as servers see it: decoded, without a trailing slash. */
+export function resolvedPath(path: string): string {
+  const { pathname } = urlOf(path);
+  return (percentDecode(pathname) ?? pathname).replace(/\/+/g, '/').replace(/\/$/, '');
 }
 
 /** Parameters of reads that clients choose anew each time. */

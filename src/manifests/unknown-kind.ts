@@ -62,6 +62,7 @@ function nearestNames(word: string, known: Iterable<string>): string[] {
   // Two edits change too much of a short name.
   const limit = word.length < 5 ? 1 : 2;
   return [...new Set(known)]
+    .filter((each) => Math.abs(each.length - word.length) <= limit)
     .map((each) => ({ each, slips: editDistance(word.toLowerCase(), each.toLowerCase()) }))
     .filter(({ slips }) => slips <= limit)
     .sort((a, b) => a.slips - b.slips)

@@ -238,6 +238,9 @@ function objectOf({ apiVersion, kind, namespace, name, generateName }: Manifest)
   };
 }
 
+/** Longer names are cut in messages. */
+const MAX_NAME = 253;
+
 /** Why no kind of the manifest is served. */
 function missingKind({ apiVersion, kind }: Manifest, target: ValidationTarget): Problem {
   const facts = versionFacts(apiVersion, kind);
@@ -256,7 +259,7 @@ function missingKind({ apiVersion, kind }: Manifest, target: ValidationTarget): 
       };
     }
   }
-  const message = `no kind ${kind} in ${apiVersion} is served${whyNotServed({ apiVersion, kind }, target.kinds())}`;
+  const message = `no kind ${kind.slice(0, MAX_NAME)} in ${apiVersion.slice(0, MAX_NAME)} is served${whyNotServed({ apiVersion, kind }, target.kinds())}`;
   return { level: 'error', rule: 'unknown-kind', message, field: 'apiVersion' };
 }
 

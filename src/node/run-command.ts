@@ -33,7 +33,7 @@ export async function runCommand(args: readonly string[], given: CommandEnvironm
  * clipboard. They are printed as in JSON, except for the colours of diffs, and carriage returns around a progress bar.
  */
 function visible(text: string): string {
-  return text.replace(/(?![\n\t])\p{Cc}/gu, (character, at: number) => {
+  return text.replace(/(?![\n\t])\p{Cc}|\p{Bidi_Control}/gu, (character, at: number) => {
     const isColour = character === '\u001b' && /^\[(?:0|1|3[126])m/.test(text.slice(at + 1, at + 6));
     const isAtEdge = character === '\r' && (at === 0 || at === text.length - 1);
     return isColour || isAtEdge ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

@@ -96,10 +96,11 @@ export function telemetry(options: TelemetryOptions = {}): Telemetry {
       if (typeof handle !== 'function') throw new TypeError('orchplane: handler takes a function');
       return (request) => {
         const { pathname } = new URL(request.url);
-        const attributes = { 'http.request.method': request.method };
+        const method = METHODS.has(request.method) ? request.method : '_OTHER';
+        const attributes = { 'http.request.method': method };
         const parent = propagation.extract(context.active(), request.headers, HEADERS);
         const span = tracer.startSpan(
-          request.method,
+          method,
           { kind: SpanKind.SERVER, attributes: { ...attributes, 'url.path': pathname } },
           parent,
         );
@@ -117,6 +118,9 @@ export function telemetry(options: TelemetryOptions = {}): Telemetry {
     },
   } satisfies Telemetry);
 }
+
+/** Clients may make up others, and each is a time series. */
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'CONNECT', 'TRACE']);
 
 const HEADERS = {
   keys: (headers: Headers) => [...headers.keys()],

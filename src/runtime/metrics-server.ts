@@ -28,12 +28,22 @@ export interface UsageReader {
   nodes(): readonly { readonly name: string; readonly labels: Readonly<Record<string, string>> | undefined }[];
 }
 
-/** The program of the metrics server. */
+/**
+ * The program of the metrics server. The aggregator has authorized the users of its requests; others would read names and
+ * labels of pods without a right to do so.
+ */
 export function metricsServer(reader: UsageReader, dialect: Dialect): Program {
   return async ({ listen, untilStopped, clock }) => {
-    listen(PORT, ({ url }) => respond(new URL(url), { reader, dialect, now: formatTime(clock.now()) }));
+    listen(PORT, ({ url }, { isFromApiServer }) =>
+      isFromApiServer ? respond(new URL(url), { reader, dialect, now: formatTime(clock.now()) }) : unauthorized(),
+    );
     await untilStopped();
   };
+}
+
+function unauthorized(): Response {
+  const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: 'Unauthorized' };
+  return Response.json({ ...status, reason: 'Unauthorized', code: 401 }, { status: 401 });
 }
 
 interface MetricsContext {

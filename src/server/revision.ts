@@ -72,7 +72,7 @@ export function untilRevision(
 /** The argument of `cluster.at`. Throws TypeError for a malformed version, RangeError for a future one, Expired for one that is no longer kept. */
 export function pastRevision(store: Store, resourceVersion: unknown): number {
   if (typeof resourceVersion !== 'string' || !/^[1-9]\d*$/.test(resourceVersion)) {
-    const got = typeof resourceVersion === 'string' ? JSON.stringify(resourceVersion) : String(resourceVersion);
+    const got = typeof resourceVersion === 'string' ? JSON.stringify(resourceVersion) : typeof resourceVersion;
     throw new TypeError(`orchplane: at takes a resourceVersion such as '12', got ${got}`);
   }
   const revision = Number(resourceVersion);

@@ -201,15 +201,23 @@ function clone(given: unknown, depth: number): unknown {
 }
 
 /**
- * A deep copy of a value that is validated later and may not be JSON. Functions and class instances are kept; parts that
- * are nested too deeply or cyclic stay shared, because validation rejects them.
+ * A deep copy of a value that is validated later and may not be JSON. Functions and class instances are kept; an object that
+ * is referred to more than once is copied once. Parts that are nested too deeply stay shared, because validation rejects them.
  */
-export function copyUnvalidated(value: unknown, depth = 0): unknown {
-  if (depth > MAX_DEPTH) return value;
-  if (Array.isArray(value)) return value.map((item) => copyUnvalidated(item, depth + 1));
-  if (!isRecord(value) || !isPlain(value)) return value;
+export function copyUnvalidated(value: unknown, depth = 0, copies = new Map<object, unknown>()): unknown {
+  const isList = Array.isArray(value);
+  if (depth > MAX_DEPTH || !(isList || (isRecord(value) && isPlain(value)))) return value;
+  const known = copies.get(value);
+  if (known !== undefined) return known;
+  if (isList) {
+    const list: unknown[] = [];
+    copies.set(value, list);
+    for (const item of value) list.push(copyUnvalidated(item, depth + 1, copies));
+    return list;
+  }
   const copy: MutableRecord = {};
-  for (const key of Object.keys(value)) setOwn(copy, key, copyUnvalidated(value[key], depth + 1));
+  copies.set(value, copy);
+  for (const key of Object.keys(value)) setOwn(copy, key, copyUnvalidated(value[key], depth + 1, copies));
   return copy;
 }
 

@@ -53,11 +53,13 @@ const policy = (name: string, labels: Record<string, string>) => ({
 function open(objects: readonly object[]) {
   const warnings: string[] = [];
   const stored = objects.map((object, index) => {
-    const { kind, metadata } = object as ApiObject;
+    const { kind, apiVersion, metadata } = object as ApiObject;
     const status =
       kind === 'CustomResourceDefinition' ? { acceptedNames: { plural: '', kind: '' }, storedVersions: ['v1'] } : {};
     return {
       ...object,
+      kind,
+      apiVersion,
       status,
       metadata: { ...metadata, uid: `uid-${index}`, resourceVersion: '5', creationTimestamp: '2030-01-01T00:00:00Z' },
     } as ApiObject;

@@ -10,6 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Duplex } from 'node:stream';
+import { messageOf } from '../../util/message-of.js';
 import { kubeconfigText, writeKubeconfig } from '../kubeconfig.js';
 import { certificateForHost } from '../serve.js';
 import { type CommandOptions, type CommandValues, readHost, readPort, UsageError } from './command.js';
@@ -47,8 +48,14 @@ export async function startListener(
   const token = randomBytes(32).toString('base64url');
   const server = createServer({ cert, key });
   server.on('request', (request, response) => {
-    if (isAllowed(request, token)) handlers.request(request, response);
-    else refuse(response);
+    if (!isAllowed(request, token)) return refuse(response);
+    try {
+      handlers.request(request, response);
+    } catch (error) {
+      // An exception in a listener would end the process.
+      if (response.headersSent) response.destroy();
+      else sendStatus(response, 500, messageOf(error));
+    }
   });
   // The server does not close upgraded connections.
   const upgraded = new Set<Duplex>();

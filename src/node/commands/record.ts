@@ -16,6 +16,7 @@ import {
   type RecordedBody,
   type RecordedExchange,
   recordingLine,
+  resolvedPath,
 } from '../../http/recording.js';
 import { formatTime } from '../../text/time/time.js';
 import { systemClock } from '../../util/clock.js';
@@ -174,6 +175,8 @@ class Recorder {
     // The client may have left while the token was awaited.
     if (response.destroyed) return void outgoing.on('error', () => undefined).destroy();
     response.on('close', () => outgoing.destroy());
+    // An answer may also be malformed after its head; the reader of its body reports that.
+    outgoing.on('error', () => undefined);
     outgoing.end(body);
     const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
     const recorded = {
@@ -333,13 +336,15 @@ function rawLines({ rawHeaders }: IncomingMessage): string {
 }
 
 /** Requests whose bodies contain credentials of service accounts and users. */
-const TOKEN_PATH = /\/serviceaccounts\/[^/]+\/token(?:\?|$)|\/tokenreviews(?:\?|$)/;
+const TOKEN_PATH = /\/serviceaccounts\/[^/]+\/token$|\/tokenreviews$/;
+const TOKEN_KIND = /"kind"\s*:\s*"Token(?:Request|Review)"/;
 
 function recordedBody(bytes: Buffer, path: string, { headers }: IncomingMessage): RecordedBody {
   const text = bytes.toString('utf8');
+  const hasToken = TOKEN_PATH.test(resolvedPath(path)) || TOKEN_KIND.test(text);
   // Other encodings of the token are not looked for.
-  if (TOKEN_PATH.test(path) && !/json/.test(headers['content-type'] ?? '')) return 'redacted';
+  if (hasToken && !/json/.test(headers['content-type'] ?? '')) return 'redacted';
   const isText = !/protobuf|cbor/.test(headers['content-type'] ?? '') && Buffer.from(text, 'utf8').equals(bytes);
   if (!isText) return { base64: bytes.toString('base64') };
-  return TOKEN_PATH.test(path) ? text.replace(/("token"\s*:\s*")[^"]*/g, '$1redacted') : text;
+  return hasToken ? text.replace(/("token"\s*:\s*")[^"]*/g, '$1redacted') : text;
 }

@@ -4,6 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { exchangeKey, type RecordedExchange } from '../../http/recording.js';
 import { systemClock } from '../../util/clock.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import type { CommandEnvironment, CommandValues } from './command.js';
 import { type LISTENER_OPTIONS, sendStatus, startListener } from './proxy-listener.js';
 
@@ -32,9 +33,9 @@ export async function serveRecording(
 
 /** Answers by request: each is given once, in the recorded order; the last one is repeated. */
 export class RecordedAnswers {
-  readonly #exact = new Map<string, RecordedExchange[]>();
+  readonly #exact = new Map<string, Answers>();
   /** For requests with other versions and timeouts than the recorded ones. */
-  readonly #loose = new Map<string, RecordedExchange[]>();
+  readonly #loose = new Map<string, Answers>();
 
   constructor(exchanges: readonly RecordedExchange[]) {
     for (const exchange of exchanges.filter(({ isUpgrade }) => isUpgrade !== true)) {
@@ -43,7 +44,7 @@ export class RecordedAnswers {
         [this.#loose, true],
       ] as const) {
         const key = exchangeKey(exchange, isLoose);
-        map.set(key, [...(map.get(key) ?? []), exchange]);
+        getOrInsertComputed(map, key, () => ({ list: [], next: 0 })).list.push(exchange);
       }
     }
   }
@@ -51,8 +52,17 @@ export class RecordedAnswers {
   next(method: string, path: string): RecordedExchange | undefined {
     const found =
       this.#exact.get(exchangeKey({ method, path }, false)) ?? this.#loose.get(exchangeKey({ method, path }, true));
-    return found !== undefined && found.length > 1 ? found.shift() : found?.[0];
+    if (found === undefined) return undefined;
+    const { list, next } = found;
+    if (next < list.length - 1) found.next++;
+    return list[next];
   }
+}
+
+interface Answers {
+  readonly list: RecordedExchange[];
+  /** The index of the next answer. */
+  next: number;
 }
 
 function sendRecorded(exchange: RecordedExchange, request: IncomingMessage, response: ServerResponse): void {

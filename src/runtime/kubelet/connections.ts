@@ -100,6 +100,8 @@ function redirected(
 ): Request {
   const { pathname, search } = new URL(request.url);
   const scheme = target.scheme === '' ? 'http' : target.scheme;
+  // Other characters would end the host of the URL.
+  if (!/^[0-9]{0,5}$/.test(target.port)) throw errors.badRequest(`invalid port ${JSON.stringify(target.port)}`);
   const port = target.port === '' ? '' : `:${target.port}`;
   const host = target.host.includes(':') ? `[${target.host}]` : target.host;
   return new Request(`${scheme}://${host}${port}${pathname}${search}`, request);

@@ -3,6 +3,7 @@
  * upstream: pkg/kubelet/lifecycle/handlers.go, pkg/probe
  */
 import { messageOf } from '../../util/message-of.js';
+import { followRedirects } from '../network/redirects.js';
 import type { ContainerSpec } from '../program.js';
 import type { CommandResult, PodEnvironment } from './pod-environment.js';
 
@@ -23,7 +24,7 @@ export async function runHandler(
   }
   if (httpGet !== undefined) {
     try {
-      const { status, body } = await pod.network.fetch(requestOf(pod, spec, httpGet));
+      const { status, body } = await sendToPod(pod, requestOf(pod, spec, httpGet));
       // A body that is not read would keep the connection open.
       body?.cancel().catch(() => undefined);
       return status < 400 ? undefined : `HTTP status ${status}`;
@@ -34,6 +35,21 @@ export async function runHandler(
   if (sleep !== undefined) await pod.after(sleep.seconds * 1000);
   // As in kubelet, tcpSocket is not a hook.
   return tcpSocket === undefined ? undefined : 'invalid handler';
+}
+
+/** As in kubelet: a program cannot make the node send requests to other hosts. */
+const MAX_REDIRECTS = 9;
+
+/**
+ * Sends the request of an httpGet action. A redirect to another host is the response.
+ * upstream: pkg/probe/http/http.go RedirectChecker
+ */
+export function sendToPod({ network }: PodEnvironment, request: Request): Promise<Response> {
+  const { hostname } = new URL(request.url);
+  return followRedirects(request, (next) => network.fetch(new Request(next, { redirect: 'manual' })), {
+    maxRedirects: MAX_REDIRECTS,
+    follows: (url) => url.hostname === hostname,
+  });
 }
 
 /** The request of an httpGet action; its host is the pod unless given. */

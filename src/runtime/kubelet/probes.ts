@@ -8,7 +8,7 @@ import { untilAborted } from '../../util/abort.js';
 import type { Undo } from '../../util/clock.js';
 import { messageOf } from '../../util/message-of.js';
 import type { ContainerSpec } from '../program.js';
-import { hostOf, portOf, requestOf } from './handlers.js';
+import { hostOf, portOf, requestOf, sendToPod } from './handlers.js';
 import type { CommandResult, PodEnvironment } from './pod-environment.js';
 
 type Probe = NonNullable<ContainerSpec['readinessProbe']>;
@@ -145,7 +145,7 @@ export class ProbeLoops {
       message: `Get ${JSON.stringify(request.url)}: ${why}`,
     });
     try {
-      const response = await untilAborted(this.#pod.network.fetch(new Request(request, { signal })), signal);
+      const response = await untilAborted(sendToPod(this.#pod, new Request(request, { signal })), signal);
       // Not awaited, because the server may never finish; its end is of no interest.
       response.body?.cancel().catch(() => undefined);
       const { status } = response;

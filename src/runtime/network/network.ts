@@ -159,7 +159,7 @@ class Network implements ClusterNetwork {
     if (listener !== undefined && 'address' in listener.server) return listener.server.address;
     return async (request) => {
       const target = await this.#dialAddresses([host], address.port, this.#clientOf(undefined), request.signal);
-      return this.#exchange(target, request);
+      return this.#exchange(target, request, true);
     };
   }
 
@@ -175,13 +175,14 @@ class Network implements ClusterNetwork {
     return this.#exchange(await this.#dial(hostname, number, from, request.signal), request);
   }
 
-  async #exchange(target: Target, request: Request): Promise<Response> {
+  async #exchange(target: Target, request: Request, isFromApiServer = false): Promise<Response> {
     if (target.type === 'external') return this.#sendOutside(target, request);
     const { listener, remoteAddress } = target;
     const { server } = listener;
     // As in the reference, probes and proxies accept any certificate.
     if (!('fetch' in server)) return this.#sockets().sendHttp(await this.#open(target), request, target.isFromOutside);
-    return exchange((received) => server.fetch(received, { remoteAddress }), request, this.#linkOf(listener));
+    const info = { remoteAddress, isFromApiServer };
+    return exchange((received) => server.fetch(received, info), request, this.#linkOf(listener));
   }
 
   #linkOf({ name, closed }: Listener): ExchangeLink {
@@ -217,7 +218,7 @@ class Network implements ClusterNetwork {
     } else if (sockets === undefined) {
       refuseBytes(end).catch(destroy);
     } else {
-      const answer = (request: Request) => server.fetch(request, { remoteAddress });
+      const answer = (request: Request) => server.fetch(request, { remoteAddress, isFromApiServer: false });
       sockets.serveHttp(end, (request) => exchange(answer, request, link));
     }
     return client;

@@ -5,10 +5,17 @@
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
 const MAX_REDIRECTS = 20;
 
+export interface RedirectRules {
+  readonly maxRedirects?: number;
+  /** Whether a redirect is followed; otherwise it is the response. Absent: all are. */
+  readonly follows?: (url: URL) => boolean;
+}
+
 /** Sends a request, and the requests that redirects ask for. Rejects with TypeError as the request's `redirect` demands. */
 export async function followRedirects(
   request: Request,
   send: (request: Request) => Promise<Response>,
+  { maxRedirects = MAX_REDIRECTS, follows = () => true }: RedirectRules = {},
 ): Promise<Response> {
   let next = request;
   for (let count = 0; ; count++) {
@@ -17,10 +24,12 @@ export async function followRedirects(
     const hasBody = next.bodyUsed || next.body != null;
     const location = response.headers.get('location');
     if (!REDIRECTS.includes(response.status) || location === null || next.redirect === 'manual') return response;
+    const url = new URL(location, next.url);
+    if (!follows(url)) return response;
     await response.body?.cancel();
     if (next.redirect === 'error') throw failed('unexpected redirect');
-    if (count === MAX_REDIRECTS) throw failed('redirect count exceeded');
-    next = redirected(next, new URL(location, next.url), { status: response.status, hasBody });
+    if (count === maxRedirects) throw failed('redirect count exceeded');
+    next = redirected(next, url, { status: response.status, hasBody });
   }
 }
 

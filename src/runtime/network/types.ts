@@ -16,6 +16,11 @@ export type PodServer =
 export interface RequestInfo {
   /** The address of the client: that of its pod, or of the node for clients outside of pods. */
   readonly remoteAddress: string;
+  /**
+   * The API server itself sends the request, as aggregator or to a webhook, and has authorized its user. Real servers recognize
+   * that by a client certificate. False for pods, probes, proxies and forwarded ports.
+   */
+  readonly isFromApiServer: boolean;
 }
 
 /** Where a connection comes from. Absent: from the control plane or from outside, which no NetworkPolicy restricts. */

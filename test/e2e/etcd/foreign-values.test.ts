@@ -13,7 +13,12 @@ import { type EtcdServer, hasEtcd, startEtcd } from './etcd-server.js';
 describe.skipIf(!hasEtcd)('keys of another program', () => {
   let etcd: EtcdServer;
   let cluster: FullCluster;
-  const open = () => createCluster({ dialect: 'kubernetes', storage: etcdStorage({ endpoints: [etcd.endpoint] }) });
+  const open = () =>
+    createCluster({
+      dialect: 'kubernetes',
+      onWarning: () => undefined,
+      storage: etcdStorage({ endpoints: [etcd.endpoint] }),
+    });
   const send = (operation: RequestOp) => etcd.client.txn({ compare: [], success: [operation], failure: [] });
   const put = (key: string, value: string | Uint8Array) =>
     send({ requestPut: { key: Buffer.from(`/registry/${key}`), value: Buffer.from(value) } });
@@ -104,6 +109,41 @@ describe.skipIf(!hasEtcd)('keys of another program', () => {
     expect(cluster.resolve({ group: 'example.com', version: 'v1', resource: 'gadgets' })).toBeDefined();
     await remove(`apiextensions.k8s.io/customresourcedefinitions/${name}`);
     expect((await cluster.api(CustomResourceDefinition).list()).items).toEqual([]);
+  });
+
+  test('objects that the server cannot update end neither running servers nor those that start', async () => {
+    const bad = (apiVersion: string, kind: string, name: string, spec: object) =>
+      JSON.stringify({ apiVersion, kind, metadata: { name, labels: { 'bad label!': 'x' } }, spec });
+    const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }];
+    const names = { plural: 'as', kind: 'A' };
+    const crd = { group: 'example.com', scope: 'Namespaced', names, versions };
+    const service = { service: { name: 's', namespace: 'default' }, groupPriorityMinimum: 1, versionPriority: 1 };
+    const values = {
+      'flowschemas/bad': bad('flowcontrol.apiserver.k8s.io/v1', 'FlowSchema', 'bad', {
+        priorityLevelConfiguration: { name: 'nosuch' },
+      }),
+      'apiregistration.k8s.io/apiservices/v1.bad': bad('apiregistration.k8s.io/v1', 'APIService', 'v1.bad', {
+        ...{ group: 'bad', version: 'v1' },
+        ...service,
+      }),
+      'apiextensions.k8s.io/customresourcedefinitions/as.example.com': bad(
+        'apiextensions.k8s.io/v1',
+        'CustomResourceDefinition',
+        'as.example.com',
+        crd,
+      ),
+    };
+    const warnings: string[] = [];
+    const options = { dialect: 'kubernetes', onWarning: (text: string) => warnings.push(text) } as const;
+    await using running = createCluster({ ...options, storage: etcdStorage({ endpoints: [etcd.endpoint] }) });
+    await running.api(ConfigMap).list();
+    for (const [key, value] of Object.entries(values)) await put(key, value);
+    await running.api(ConfigMap).create({ metadata: { name: 'after' } });
+    await expect.poll(() => warnings).toHaveLength(3);
+    await using other = createCluster({ ...options, storage: etcdStorage({ endpoints: [etcd.endpoint] }) });
+    await other.api(ConfigMap).delete('after');
+    expect(warnings).toHaveLength(6);
+    for (const key of Object.keys(values)) await remove(key);
   });
 
   test('undeclared fields that a kube-apiserver has stored are removed by the next write', async () => {

@@ -91,6 +91,26 @@ describe('a damaged database', () => {
     expect(() => contentOf(readerOf(bytes), 'a')).toThrow(message);
   });
 
+  test('is refused if the elements of a page share their content, which would be copied for each', () => {
+    const bytes = Buffer.concat(writeBolt(new Map([['a', [entry('a', 'x'), entry('b', 'y')]]])));
+    // The leaf page of the bucket: its second element has the content of the first.
+    const leaf = Array.from({ length: bytes.length / PAGE }, (_, page) => page * PAGE).findLast(
+      (at) => bytes.readUInt16LE(at + 8) === 2 && bytes.readUInt16LE(at + 10) === 2,
+    );
+    const second = (leaf ?? 0) + 32;
+    bytes.writeUInt32LE(bytes.readUInt32LE(second + 4) - 2, second + 4);
+    expect(() => contentOf(readerOf(bytes), 'a')).toThrow('the elements of a page overlap');
+  });
+
+  test('is refused if a page reaches into another one', () => {
+    const many = Array.from({ length: 500 }, (_, index) => entry(`key-${index + 1000}`, 'v'.repeat(40)));
+    const bytes = Buffer.concat(writeBolt(new Map([['a', many]])));
+    const root = bytes.length / PAGE - 2;
+    const first = Number(bytes.readBigUInt64LE(root * PAGE + 16 + 8));
+    bytes.writeUInt32LE(1, first * PAGE + 12);
+    expect(() => contentOf(readerOf(bytes), 'a')).toThrow(/page \d+ is in the tree twice/);
+  });
+
   // Without a limit, a hundred pages that refer to their successor twice are read 2^100 times.
   test.each([
     ['form a cycle', false],

@@ -100,6 +100,28 @@ test('passes on the parts of a response together, and not if the watch ends befo
   feed.close();
 });
 
+test('loads again when an event cannot be processed', async () => {
+  const { feed, watches, seen } = await startedFeed();
+  const key = new TextEncoder().encode('a');
+  const whole = { key, value: key, createRevision: 5, modRevision: 5, version: 1, lease: 0 };
+  // Without a key, as etcd never sends it.
+  const events = [{ type: 0, kv: whole }, { type: 0 }] as WatchResponse['events'];
+  let failure: Error | undefined;
+  try {
+    watches[0]?.handlers.onResponse({ ...RESPONSE, events });
+  } catch (error) {
+    failure = error as Error;
+  }
+  expect(failure).toBeInstanceOf(TypeError);
+  watches[0]?.handlers.onEnd(failure as Error);
+  await expect(feed.whenReady()).rejects.toBe(failure);
+  await expect.poll(() => feed.whenReady(), { timeout: 5_000 }).toBeUndefined();
+  expect(seen).toEqual(['put a']);
+  // Revision 4 was loaded again.
+  expect(watches).toMatchObject([{ startRevision: 5 }, { startRevision: 5 }]);
+  feed.close();
+});
+
 test('loads again after a failure that requests have reported', async () => {
   const failure = new EtcdError('rpc error: code = ResourceExhausted desc = too large');
   const { feed, watches } = createFeed({ range: [failure, failure] });

@@ -155,6 +155,14 @@ test('an HTTP request continues the trace of the client', async () => {
   expect(await remote.api(ConfigMap).find('missing')).toBeUndefined();
 });
 
+test('methods that clients make up have one name', async () => {
+  const cluster = testCluster();
+  const handle = observed.handler(createFetchHandler(cluster));
+  for (const method of ['MADE', 'UP']) await handle(new Request('http://cluster.test/api', { method }));
+  expect(nameOf(spanNamed('_OTHER'))).toBe('_OTHER');
+  expect(spanNamed('MADE')).toBeUndefined();
+});
+
 test('durations are recorded by verb, resource and code', async () => {
   await reader.forceFlush();
   const points = durations

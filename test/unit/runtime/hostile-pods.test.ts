@@ -1,5 +1,6 @@
 /** Pods whose authors, programs or clients try to use up time or memory, or to see what they must not see. */
 import { expect, test, vi } from 'vitest';
+import { createFetchHandler } from '../../../src/http/index.js';
 import { ConfigMap, Pod } from '../../../src/kinds/index.js';
 import type { ByteConnection } from '../../../src/protocol/connection.js';
 import { MemoryVolume } from '../../../src/runtime/files/file-tree.js';
@@ -173,6 +174,91 @@ test('the image of the metrics server exists only in its namespace', async () =>
     if (!metrics) continue;
     expect((await running.cluster.api(Pod, 'kube-system').get('metrics-server')).status.phase).toBe('Running');
   }
+});
+
+test('the metrics server answers the API server only, which has authorized the user', async () => {
+  const answers: string[] = [];
+  const url = 'https://metrics-server.kube-system.svc/apis/metrics.k8s.io/v1beta1/pods';
+  const spy: Program = async ({ fetch, untilStopped }) => {
+    const response = await fetch(url);
+    answers.push(`${response.status} ${await response.text()}`);
+    await untilStopped();
+  };
+  await using running = runningCluster({ idle, spy }, { metrics: true });
+  const { cluster } = running;
+  await running.start('secret', 'idle');
+  await running.start('spy', 'spy');
+  await running.advance(30_000);
+  const handle = createFetchHandler(cluster);
+  const get = async (path: string) => {
+    const response = await handle(new Request(`http://cluster.local${path}`));
+    return `${response.status} ${await response.text()}`;
+  };
+  const path = '/apis/metrics.k8s.io/v1beta1/pods';
+  const proxies = ['services/https:metrics-server:443', 'pods/https:metrics-server:4443'];
+  for (const proxy of proxies) answers.push(await get(`/api/v1/namespaces/kube-system/${proxy}/proxy${path}`));
+  expect(answers).toHaveLength(3);
+  for (const answer of answers) {
+    expect(answer).toMatch(/^401 .*"Unauthorized"/);
+    expect(answer).not.toContain('secret');
+  }
+  expect(await get(path)).toMatch(/^200 .*"secret"/);
+});
+
+test('probes and hooks follow redirects to their own host only', async () => {
+  const seen: string[] = [];
+  const victim: Program = async ({ listen, untilStopped }) => {
+    listen(80, ({ url }) => {
+      seen.push(`victim ${url}`);
+      return new Response('secret');
+    });
+    await untilStopped();
+  };
+  let address = '';
+  const attacker: Program = async ({ listen, untilStopped }) => {
+    listen(80, ({ url }) => {
+      const { pathname } = new URL(url);
+      seen.push(pathname);
+      const location = { '/own': '/there', '/other': `http://${address}/admin`, '/loop': '/loop' }[pathname];
+      return new Response(null, location === undefined ? { status: 200 } : { status: 302, headers: { location } });
+    });
+    await untilStopped();
+  };
+  await using running = runningCluster({ victim, attacker });
+  await running.start('victim', 'victim');
+  address = (await running.pod('victim')).status.podIP ?? '';
+  const isReady = async (name: string, path: string) => {
+    seen.length = 0;
+    const readinessProbe = { httpGet: { path, port: 80 }, periodSeconds: 1_000 };
+    const lifecycle = { postStart: { httpGet: { path, port: 80 } } };
+    const containers = [{ name: 'c', image: 'attacker', ...(name === 'hook' ? { lifecycle } : { readinessProbe }) }];
+    await running.start(name, 'attacker', { containers });
+    await running.advance(2_000);
+    return (await running.pod(name)).status.containerStatuses?.[0]?.ready;
+  };
+  expect(await isReady('own', '/own')).toBe(true);
+  expect(seen).toEqual(['/own', '/there']);
+  // kubelet reports a success with a warning.
+  expect(await isReady('other', '/other')).toBe(true);
+  expect(seen).toEqual(['/other']);
+  expect(await isReady('hook', '/other')).toBe(true);
+  expect(seen).toEqual(['/other']);
+  expect(await isReady('loop', '/loop')).toBe(false);
+  expect(seen).toHaveLength(10);
+});
+
+test.each(['80%23', '80%3F', '80%40x', '123456'])('a proxy refuses the port %s', async (port) => {
+  const web: Program = async ({ listen, untilStopped }) => {
+    listen(80, () => new Response('hi'));
+    await untilStopped();
+  };
+  await using running = runningCluster({ web });
+  await running.start('web', 'web');
+  const handle = createFetchHandler(running.cluster);
+  const get = (name: string) =>
+    handle(new Request(`http://cluster.local/api/v1/namespaces/default/pods/${name}/proxy/x`));
+  expect((await get('web:80')).status).toBe(200);
+  expect((await get(`web:${port}`)).status).toBe(400);
 });
 
 test('an Event about an image with a long name is short', async () => {

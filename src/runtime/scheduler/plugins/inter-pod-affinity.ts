@@ -4,6 +4,7 @@
 import { Namespace } from '../../../kinds/core/v1/namespace.js';
 import type { Labels } from '../../../meta/labels.js';
 import { own } from '../../../util/json.js';
+import { getOrInsertComputed } from '../../../util/once.js';
 import { type AffinityTerm, allSelect, selectsPod, withNamespaces } from '../affinity-terms.js';
 import {
   type Filter,
@@ -54,6 +55,7 @@ interface Incoming {
   readonly pod: StoredPod;
   readonly namespaceLabels: Labels | undefined;
   readonly required: readonly AffinityTerm[];
+  readonly requiredKeys: readonly string[];
   readonly requiredAnti: readonly AffinityTerm[];
 }
 
@@ -69,6 +71,7 @@ export const interPodAffinity: FilterPlugin = {
       pod,
       namespaceLabels: namespaceLabels(pod, snapshot),
       required: resolve(terms.required),
+      requiredKeys: [...new Set(terms.required.map(({ topologyKey }) => topologyKey))],
       requiredAnti: resolve(terms.requiredAnti),
     };
     const filter = new AffinityFilter(incoming);
@@ -80,21 +83,34 @@ export const interPodAffinity: FilterPlugin = {
   },
 };
 
-interface AffinityCounts {
+/** What is known of each relation between the pod to place and the pods that run. */
+interface Relations<Value> {
   /** Pods that run whose anti-affinity terms select the pod. */
-  readonly existing: TopologyCounts;
+  readonly existing: Value;
   /** Pods that run and that all affinity terms of the pod select. */
-  readonly affinity: TopologyCounts;
+  readonly affinity: Value;
   /** Pods that run and that an anti-affinity term of the pod selects. */
-  readonly antiAffinity: TopologyCounts;
+  readonly antiAffinity: Value;
 }
+
+type AffinityCounts = Relations<TopologyCounts>;
+/** The topology keys of the terms by which a pod that runs is related. */
+type TopologyKeys = Relations<Iterable<string>>;
+
+const NO_KEYS: readonly string[] = [];
 
 class AffinityFilter implements Filter {
   readonly #incoming: Incoming;
   readonly #counts: AffinityCounts;
+  /** Shared by copies: preemption adds and removes each pod several times, and a pod may have tens of thousands of terms. */
+  readonly #keysOf: Map<PodInfo, TopologyKeys>;
 
-  constructor(incoming: Incoming, counts?: AffinityCounts) {
+  constructor(
+    incoming: Incoming,
+    { counts, keysOf }: { counts?: AffinityCounts; keysOf?: Map<PodInfo, TopologyKeys> } = {},
+  ) {
     this.#incoming = incoming;
+    this.#keysOf = keysOf ?? new Map();
     this.#counts = counts ?? {
       existing: new TopologyCounts(),
       affinity: new TopologyCounts(),
@@ -108,47 +124,56 @@ class AffinityFilter implements Filter {
 
   check(node: NodeInfo): Rejection | undefined {
     if (!this.#meetsAffinity(node)) return AFFINITY;
-    const { requiredAnti } = this.#incoming;
     const { existing, antiAffinity } = this.#counts;
-    const isOccupied = ({ topologyKey }: AffinityTerm) => {
-      const value = own(node.labels, topologyKey);
-      return value !== undefined && antiAffinity.at(topologyKey, value) > 0;
-    };
-    if (antiAffinity.size > 0 && requiredAnti.some(isOccupied)) return ANTI_AFFINITY;
-    if (existing.size > 0 && Object.entries(node.labels).some(([key, value]) => existing.at(key, value) > 0)) {
-      return EXISTING;
-    }
-    return undefined;
+    if (hasPods(antiAffinity, node)) return ANTI_AFFINITY;
+    return hasPods(existing, node) ? EXISTING : undefined;
   }
 
   #meetsAffinity({ labels }: NodeInfo): boolean {
-    const { required, pod } = this.#incoming;
+    const { required, requiredKeys: keys, pod } = this.#incoming;
     const { affinity } = this.#counts;
-    const values = required.map(({ topologyKey }) => own(labels, topologyKey));
-    if (values.includes(undefined)) return false;
-    if (required.every(({ topologyKey }, index) => affinity.at(topologyKey, values[index] ?? '') > 0)) return true;
+    if (keys.some((key) => own(labels, key) === undefined)) return false;
+    if (keys.every((key) => affinity.at(key, own(labels, key) ?? '') > 0)) return true;
     // The first pod of a group whose pods have an affinity to each other.
     return affinity.size === 0 && allSelect(required, pod);
   }
 
-  update({ pod, terms }: PodInfo, node: NodeInfo, sign: 1 | -1): void {
-    const { required, requiredAnti, pod: incoming, namespaceLabels: labels } = this.#incoming;
-    const { existing, affinity, antiAffinity } = this.#counts;
-    for (const term of terms.requiredAnti) {
-      if (selectsPod(term, incoming, labels)) existing.add(node, term.topologyKey, sign);
+  update(pod: PodInfo, node: NodeInfo, sign: 1 | -1): void {
+    const keys = getOrInsertComputed(this.#keysOf, pod, () => this.#relate(pod));
+    for (const relation of ['existing', 'affinity', 'antiAffinity'] as const) {
+      for (const key of keys[relation]) this.#counts[relation].add(node, key, sign);
     }
-    if (allSelect(required, pod)) for (const { topologyKey } of required) affinity.add(node, topologyKey, sign);
-    for (const term of requiredAnti) if (selectsPod(term, pod)) antiAffinity.add(node, term.topologyKey, sign);
+  }
+
+  #relate({ pod, terms }: PodInfo): TopologyKeys {
+    const { required, requiredKeys, requiredAnti, pod: incoming, namespaceLabels: labels } = this.#incoming;
+    return {
+      existing: keysOfSelecting(terms.requiredAnti, incoming, labels),
+      affinity: allSelect(required, pod) ? requiredKeys : NO_KEYS,
+      antiAffinity: keysOfSelecting(requiredAnti, pod),
+    };
   }
 
   clone(): AffinityFilter {
     const { existing, affinity, antiAffinity } = this.#counts;
-    return new AffinityFilter(this.#incoming, {
-      existing: existing.clone(),
-      affinity: affinity.clone(),
-      antiAffinity: antiAffinity.clone(),
-    });
+    const counts = { existing: existing.clone(), affinity: affinity.clone(), antiAffinity: antiAffinity.clone() };
+    return new AffinityFilter(this.#incoming, { counts, keysOf: this.#keysOf });
   }
+}
+
+/** The topology keys of the terms that select a pod. */
+function keysOfSelecting(terms: readonly AffinityTerm[], pod: StoredPod, namespaceLabels?: Labels): Iterable<string> {
+  if (terms.length === 0) return NO_KEYS;
+  const keys = new Set<string>();
+  for (const term of terms) {
+    if (!keys.has(term.topologyKey) && selectsPod(term, pod, namespaceLabels)) keys.add(term.topologyKey);
+  }
+  return keys;
+}
+
+/** Whether there are pods in a topology of the node. */
+function hasPods(counts: TopologyCounts, { labels }: NodeInfo): boolean {
+  return counts.size > 0 && Object.entries(labels).some(([key, value]) => counts.at(key, value) > 0);
 }
 
 /** The weight of required affinity terms of pods that run towards the pod. */

@@ -326,8 +326,8 @@ describe('get', () => {
 
 describe('control characters of objects', () => {
   const TITLE = 'a\u001b]0;owned\u0007';
-  const HOSTILE = `${TITLE}b\u009b2Jc\rd\u007f\u0085e`;
-  const SHOWN = 'a\\u001b]0;owned\\u0007b\\u009b2Jc\\u000dd\\u007f\\u0085e';
+  const HOSTILE = `${TITLE}b\u009b2Jc\rd\u007f\u0085e\u202e`;
+  const SHOWN = 'a\\u001b]0;owned\\u0007b\\u009b2Jc\\u000dd\\u007f\\u0085e\\u202e';
   const onTerminal = { isTerminal: { out: true, error: true } };
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the colours of a diff.
   const rest = (text: string): string => text.replace(/\u001b\[\d+m|\n/g, '');

@@ -9,7 +9,8 @@ import { type Cluster, createClient, createCluster } from 'orchplane';
 import { ConfigMap, Pod, ServiceAccount } from 'orchplane/kinds';
 import { kubeconfigTransport, serve } from 'orchplane/node';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { parseRecording, type RecordedExchange } from '../../../../src/http/recording.js';
+import { parseRecording, RECORDING_HEADER, type RecordedExchange } from '../../../../src/http/recording.js';
+import { RecordedAnswers } from '../../../../src/node/commands/replay-server.js';
 import { kubeconfigBackend } from '../../../../src/node/kubeconfig-transport.js';
 import { type CommandResult, run } from './run.js';
 
@@ -152,6 +153,50 @@ describe('record', () => {
     expect(token.length).toBeGreaterThan(100);
     expect(readFileSync(file, 'utf8')).not.toContain(token);
     expect(readFileSync(file, 'utf8')).toContain('\\"token\\":\\"redacted\\"');
+  });
+
+  test.each(['%74oken', 'token/', '/token', 'x/../token'])('writes no tokens for the path %s either', async (last) => {
+    const file = join(folder, 'r.jsonl');
+    const backend = createServer((_incoming, response) => {
+      response.writeHead(201, { 'content-type': 'application/json' }).end('{"status": {"token": "the-secret"}}');
+    });
+    await listening(backend);
+    const config = kubeconfigFor(`http://127.0.0.1:${(backend.address() as AddressInfo).port}`);
+    const command = await started(['record', '-o', file, '--kubeconfig', config]);
+    const { url, token, agent } = kubeconfigBackend(command.kubeconfig);
+    const options = { agent, method: 'POST', headers: { authorization: `Bearer ${String(token)}` } };
+    const path = `/api/v1/namespaces/default/serviceaccounts/robot/${last}`;
+    await new Promise((resolve, reject) => {
+      const onAnswer = (answer: IncomingMessage) => answer.resume().on('end', resolve);
+      const outgoing = request(url, { ...options, path }, onAnswer);
+      outgoing.on('error', reject).end();
+    });
+    await command.end();
+    expect(readFileSync(file, 'utf8')).not.toContain('the-secret');
+    expect(exchangesIn(file)).toMatchObject([{ path, status: 201 }]);
+    backend.close();
+  });
+
+  test('continues when a server breaks the encoding of an answer', async () => {
+    const file = join(folder, 'r.jsonl');
+    let breakOff = (): unknown => undefined;
+    const backend = createServer((incoming, response) => {
+      if (incoming.url !== '/api/v1/odd') return void response.end('{}');
+      incoming.socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n');
+      breakOff = () => incoming.socket.write('ZZZ\r\nbad');
+    });
+    await listening(backend);
+    const config = kubeconfigFor(`http://127.0.0.1:${(backend.address() as AddressInfo).port}`);
+    const command = await started(['record', '-o', file, '--kubeconfig', config]);
+    const { url, token, fetch } = kubeconfigBackend(command.kubeconfig);
+    const headers = { authorization: `Bearer ${String(token)}` };
+    const odd = await fetch(new Request(`${url}/api/v1/odd`, { headers }));
+    breakOff();
+    await expect(odd.text()).rejects.toThrow();
+    expect((await fetch(new Request(`${url}/api/v1/pods`, { headers }))).status).toBe(200);
+    expect((await command.end()).code).toBe(0);
+    expect(exchangesIn(file)).toMatchObject([{ path: '/api/v1/odd', isCut: true }, { path: '/api/v1/pods' }]);
+    backend.close();
   });
 
   test('keeps what a watch has received when the recording ends', async () => {
@@ -449,6 +494,73 @@ describe('replay', () => {
       out: 'compared 2 answers: 0 different; 0 not compared\n',
       err: '',
     });
+  });
+
+  test('answers a request for a path that is no URL', async () => {
+    const file = join(folder, 'r.jsonl');
+    writeFileSync(file, RECORDING_HEADER);
+    const command = await started(['replay', file, '--serve']);
+    const { url, token, agent } = kubeconfigBackend(command.kubeconfig);
+    const headers = { authorization: `Bearer ${String(token)}` };
+    for (const path of ['*:99999', '/a']) {
+      const status = await new Promise((resolve, reject) => {
+        request(url, { agent, headers, path }, ({ statusCode }) => resolve(statusCode))
+          .on('error', reject)
+          .end();
+      });
+      expect(status).toBe(404);
+    }
+    expect((await command.end()).code).toBe(0);
+  });
+
+  test.each<[string, object]>([
+    ['status', { status: -1 }],
+    ['status', { status: 1e9 }],
+    ['header', { responseHeaders: { 'a\nb': 'c' } }],
+    ['header', { responseHeaders: { a: 'b\nc' } }],
+    ['header', { responseHeaders: { a: 5 } }],
+    ['body', { responseBody: 5 }],
+    ['body', { responseBody: { base64: 5 } }],
+    ['stream', { stream: [[1e308, 'x']] }],
+    ['stream', { stream: [[1, 5]] }],
+    ['stream', { stream: [null] }],
+    ['stream', { stream: 'x' }],
+  ])('refuses a recording with an impossible %s', (_what, part) => {
+    const exchange = {
+      id: 1,
+      time: '',
+      method: 'GET',
+      path: '/a',
+      requestHeaders: {},
+      status: 200,
+      responseHeaders: {},
+    };
+    const text = (line: object) => `${RECORDING_HEADER}${JSON.stringify(line)}\n`;
+    expect(parseRecording(text(exchange))).toHaveLength(1);
+    expect(() => parseRecording(text({ ...exchange, ...part }))).toThrow('line 2');
+  });
+
+  test('reads long recordings in time proportional to their length', () => {
+    const exchange = {
+      id: 1,
+      time: '',
+      method: 'GET',
+      path: '/a',
+      requestHeaders: {},
+      status: 200,
+      responseHeaders: {},
+    };
+    const part = JSON.stringify({ ...exchange, stream: [[1, 'x']], isContinued: true });
+    const same = Array.from({ length: 30_000 }, (_, id) => ({ ...exchange, id, status: id === 29_999 ? 404 : 200 }));
+    const before = process.cpuUsage();
+    const [joined] = parseRecording(`${RECORDING_HEADER}${`${part}\n`.repeat(10_000)}`);
+    const answers = new RecordedAnswers(same);
+    const statuses = same.map(() => answers.next('GET', '/a')?.status);
+    const { user, system } = process.cpuUsage(before);
+    expect(joined?.stream).toHaveLength(10_000);
+    expect(statuses.indexOf(404)).toBe(29_999);
+    expect(answers.next('GET', '/a')?.status).toBe(404);
+    expect((user + system) / 1000).toBeLessThan(3_000);
   });
 
   test('serves recorded answers', async () => {
