@@ -3,7 +3,7 @@
  */
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -66,12 +66,14 @@ const COMPILER_OPTIONS = ['--module', 'esnext', '--moduleResolution', 'bundler',
 /** The module in JavaScript. The program `tsc` is the same in all versions; the API of the package is not. */
 async function transpiled(path: string): Promise<string> {
   const compiler = await findCompiler(path);
-  // In a folder without tsconfig.json, which is not read beside files.
+  // Without the tsconfig.json and the package.json of the program, which concern the whole program.
   const folder = await mkdtemp(join(tmpdir(), 'orchplane-'));
   try {
-    const args = [compiler, ...COMPILER_OPTIONS, '--outDir', folder, path];
+    const copy = basename(path);
+    await copyFile(path, join(folder, copy));
+    const args = [compiler, ...COMPILER_OPTIONS, copy];
     const { status, stdout } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
-    const [file] = await readdir(folder);
+    const file = (await readdir(folder)).find((name) => name !== copy);
     if (status !== 0 || file === undefined) throw new Error(`tsc: ${stdout.trim()}`);
     return await readFile(join(folder, file), 'utf8');
   } finally {
@@ -87,7 +89,7 @@ async function findCompiler(path: string): Promise<string> {
     return join(dirname(manifest), bin.tsc);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND')) throw error;
-    throw new Error('Node 22.18 or newer loads TypeScript; with an older one install the package typescript', {
+    throw new Error('Node 22.18 or newer loads TypeScript; with an older one install the package typescript, 5.5 or newer', {
       cause: error,
     });
   }

@@ -1,5 +1,5 @@
 /** The files that commands write: none of them is also read, and `-` is no file. */
-import { linkSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createCluster } from 'orchplane';
 import { ConfigMap } from 'orchplane/kinds';
@@ -85,10 +85,11 @@ describe('outputs', () => {
     expect(err).toMatch(/^wrote \d+ objects to standard output\n$/);
   });
 
-  test('are named in errors, not their drafts', async () => {
-    const file = join(temporaryFolder(), 'x'.repeat(250));
+  test.skipIf(!existsSync('/proc/self'))('are named in errors, not their drafts', async () => {
+    // No file can be created in this folder, even by root.
+    const file = '/proc/self/x';
     await expect(replaceFile(file, undefined, (append) => append('a'))).rejects.toThrow(
-      new Error(`${file} cannot be written: ENAMETOOLONG: name too long`),
+      new Error(`${file} cannot be written: ENOENT: no such file or directory`),
     );
   });
 });
