@@ -53,7 +53,7 @@ one() {
 }
 export -f one
 # Tests that disturb others run alone, at the end.
-grep -v 'Serial\|Disruptive' "$names" | tr '\n' '\0' | xargs -0 -n1 -P "${PARALLEL:-4}" bash -c 'one "$0"'
-grep 'Serial\|Disruptive' "$names" | tr '\n' '\0' | xargs -0 -n1 -P 1 bash -c 'one "$0"'
+grep -v 'Serial\|Disruptive' "$names" | tr '\n' '\0' | xargs -0 -r -n1 -P "${PARALLEL:-4}" bash -c 'one "$0"'
+grep 'Serial\|Disruptive' "$names" | tr '\n' '\0' | xargs -0 -r -n1 -P 1 bash -c 'one "$0"'
 grep -a '^FAIL' "$logs/results.txt" | sort
 echo "conformance: $(grep -c . "$names") tests, $(grep -ac '^PASS' "$logs/results.txt") passed (logs: $logs)"
