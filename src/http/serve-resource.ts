@@ -120,8 +120,10 @@ async function performAction(exchange: Exchange, operation: ResourceOperation): 
       throw error;
     },
   );
-  if ((verb === 'patch' || verb === 'update') && action.name === undefined)
+  if ((verb === 'patch' || verb === 'update') && action.name === undefined) {
+    warnOfDeprecation(exchange, served);
     throw errors.badRequest('name must be provided');
+  }
   const streams = verb === 'list' || verb === 'watch';
   const empty = content === 'missing' && (verb === 'create' || verb === 'update' || verb === 'patch');
   const refusal =

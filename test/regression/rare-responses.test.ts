@@ -274,3 +274,33 @@ test('keeps the resourceVersion of a custom resource that was applied with empty
     expect(versions[0] === versions[1]).toBe(isKept);
   }
 });
+
+test('prints the digits of a quantity of a LimitRange as sent', async () => {
+  const limits = [{ type: 'Container', min: { cpu: 1.5 }, default: { cpu: '1m' } }];
+  const { body } = await start().call('POST', `${CORE}/limitranges`, { metadata: { name: 'a' }, spec: { limits } });
+  expect(body.message).toContain(
+    'resource.Quantity{i:resource.int64Amount{value:15, scale:-1}, d:resource.infDecAmount{Dec:(*inf.Dec)(nil)}, s:"1500m", Format:"DecimalSI"}',
+  );
+});
+
+test('warns about a deprecated version in an update of a custom resource without a name', async () => {
+  const { call } = start();
+  const schema = { openAPIV3Schema: { type: 'object' } };
+  await call('POST', DEFINITIONS, definition({ schema, deprecated: true }));
+  const { status, warning } = await call('PUT', THINGS, {});
+  expect([status, warning]).toEqual([400, '299 - "x.io/v1 Thing is deprecated"']);
+});
+
+test.each(['', '[]', { spec: { replicas: 'x' } }])(
+  'has one message for the Scale %j that it cannot decode',
+  async (body) => {
+    const { call } = start();
+    const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
+    const scale = { specReplicasPath: '.spec.n', statusReplicasPath: '.status.n' };
+    await call('POST', DEFINITIONS, definition({ schema, subresources: { scale } }));
+    await call('POST', THINGS, { apiVersion: 'x.io/v1', kind: 'Thing', metadata: { name: 'a' }, spec: { n: 1 } });
+    expect((await call('PUT', `${THINGS}/a/scale`, body)).body.message).toMatch(
+      /^no kind is registered for the type v1\.Scale in scheme /,
+    );
+  },
+);

@@ -113,18 +113,19 @@ function goSyntaxStringMap(map: Readonly<Record<string, string>> | undefined): s
 /**
  * Prints a quantity as Go's `%#v`. The output depends on the text that the client sent (see `originalQuantityText`): a text that was
  * made canonical in between (`0.5` as `500m`) prints the numbers of the canonical text. Quantities of a resource list are
- * rounded to three decimals.
+ * rounded to three decimals. `printed` is the canonical text, if the message prints that, too: printing a quantity caches it.
  */
-export function goSyntaxQuantity(text: string, decimals = 9): Verbatim {
+export function goSyntaxQuantity(text: string, decimals = 9, printed?: string): Verbatim {
   // The parser returns early for "0" and keeps the text.
   if (text === '0') return goSyntaxQuantityFields({ value: 0n, scale: 0 }, { cachedText: text, format: 'DecimalSI' });
   const { format } = Quantity.parse(text);
   const amount = int64AmountOf(text, format);
   if (amount !== undefined && amount.scale < -decimals) {
     const value = Quantity.parse(text).scaledValue(-decimals);
-    return goSyntaxQuantityFields({ value, scale: -decimals }, { cachedText: '', format });
+    return goSyntaxQuantityFields({ value, scale: -decimals }, { cachedText: printed ?? '', format });
   }
-  return goSyntaxQuantityFields(amount, { cachedText: amount?.isTextCached === true ? text : '', format });
+  const cachedText = printed ?? (amount?.isTextCached === true ? text : '');
+  return goSyntaxQuantityFields(amount, { cachedText, format });
 }
 
 function goSyntaxQuantityFields(

@@ -17,17 +17,16 @@ import {
 } from '../../merge/apply/field-set.js';
 import { type Manager, type Managers, managerKey, storedManagers } from '../../merge/apply/managers.js';
 import { CUSTOM_SCHEME, type Dialect } from '../../meta/dialect.js';
-import { errors } from '../../meta/errors.js';
+import { errors, StatusError } from '../../meta/errors.js';
 import type { FieldError } from '../../meta/field-error.js';
 import type { GroupResource } from '../../meta/gvk.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
-import { BodyError } from '../../protocol/body.js';
 import type { ApiRequest } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';
 import { quote } from '../../text/go/go-text.js';
-import { recoverFrom } from '../../util/catch-error.js';
+import { translateError } from '../../util/catch-error.js';
 import { invariant, unreachable } from '../../util/invariant.js';
-import { copyJson, deepFreeze, isRecord } from '../../util/json.js';
+import { copyJson, deepFreeze } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { getOrInsertComputed } from '../../util/once.js';
 import { addressOf as applyAddressOf } from '../apply.js';
@@ -68,9 +67,12 @@ export function onView(
     case 'update': {
       // Invalid options are reported before another type.
       checkWriteOptions(request.options, 'UpdateOptions', context.dialect);
-      if (served.kind.representation === 'document') requireScale(request, viewKind);
       const decoding = { optionsKind: 'UpdateOptions', bodyKind: viewKind } as const;
-      const { draft, write } = startBodyWrite(context, request, served, decoding);
+      const { draft, write } = translateError(
+        StatusError,
+        () => startBodyWrite(context, request, served, decoding),
+        (error) => (served.kind.representation === 'document' ? undecodedScale(error) : error),
+      );
       withWarnings(write.warnings, () => {
         ensureNamespaceMatches(draft.metadata, write);
         ensureNameMatches(draft.metadata, request.name ?? '');
@@ -113,18 +115,10 @@ export function onView(
   }
 }
 
-/** The scale endpoint of a custom resource decodes any type and then fails to convert it to a Scale. */
-function requireScale({ body }: ApiRequest, viewKind: ServedKind): void {
-  // The decoder reports a malformed body.
-  const value = recoverFrom(
-    BodyError,
-    () => body?.read().value,
-    () => undefined,
-  );
-  if (!isRecord(value)) return;
-  const { kind = viewKind.gvk.kind, apiVersion = viewKind.apiVersion } = value;
-  if (kind === viewKind.gvk.kind && apiVersion === viewKind.apiVersion) return;
-  throw errors.badRequest(`no kind is registered for the type v1.Scale in scheme ${quote(CUSTOM_SCHEME)}`);
+/** The scale endpoint of a custom resource has one message for all bodies that it cannot decode. */
+function undecodedScale(error: StatusError): StatusError {
+  if (!StatusError.is(error, 'BadRequest')) return error;
+  return errors.badRequest(`no kind is registered for the type v1.Scale in scheme ${quote(CUSTOM_SCHEME)}`);
 }
 
 function addressOf({ served, request }: Pick<WriteOperation, 'served' | 'request'>): GroupResource {

@@ -8,6 +8,8 @@ import { childPath, duplicate, forbidden, invalid, keyPath, required } from '../
 import { qualifiedNameProblems } from '../../../meta/names.js';
 import type { DraftObject } from '../../../meta/object.js';
 import { Quantity } from '../../../meta/quantity.js';
+import { copyQuantityTexts, originalQuantityText } from '../../../schema/quantity-texts.js';
+import type { Verbatim } from '../../../text/go/go-text.js';
 import { append } from '../../../util/arrays.js';
 import { own } from '../../../util/json.js';
 import { sortedRecord } from '../../../util/order.js';
@@ -78,7 +80,10 @@ function setUnlessEmpty(
 
 function withMissing(list: ResourceList | undefined, more: ResourceList | undefined): ResourceList | undefined {
   if (more === undefined) return list;
-  return sortedRecord(new Map([...Object.entries(more), ...Object.entries(list ?? {})]));
+  const both = sortedRecord(new Map([...Object.entries(more), ...Object.entries(list ?? {})]));
+  copyQuantityTexts(list ?? {}, both);
+  copyQuantityTexts(more, both);
+  return both;
 }
 
 /** A LimitRange without a name is named after its uid. */
@@ -157,6 +162,7 @@ function validateQuantities(path: string, item: LimitRangeItem, context: HookCon
       request: hasDefaults ? own(item.defaultRequest ?? {}, name) : undefined,
       ratio: own(item.maxLimitRequestRatio ?? {}, name),
       mayOvercommit: isOvercommitAllowed(name, context),
+      sent: (list) => originalQuantityText(item[list] ?? {}, name),
     }),
   );
 }
@@ -169,34 +175,38 @@ interface Quantities {
   readonly request: string | undefined;
   readonly ratio: string | undefined;
   readonly mayOvercommit: boolean;
+  /** A quantity as the client sent it, if that differs. */
+  readonly sent: (list: ListName) => string | undefined;
 }
 
 function validateQuantitiesOf(path: string, name: string, quantities: Quantities): FieldError[] {
   const { max, min, limit, request, ratio } = quantities;
+  const shown = (list: ListName, text: string) => goSyntaxQuantity(quantities.sent(list) ?? text, 3, text);
   const at = (list: ListName) => keyPath(childPath(path, list), name);
   const problems: FieldError[] = [];
-  /** `reported` is the value in the error, which is not always the one at the path. */
+  /** `reported` is the value in the error, which is not always the one at the path but one `from` another list. */
   const compare = (
     left: readonly [string, string | undefined],
     right: readonly [string, string | undefined],
-    report: readonly [ListName, string | undefined],
+    report: readonly [ListName, string | undefined, ListName?],
   ) => {
-    const [[leftName, leftAmount], [rightName, rightAmount], [list, reported]] = [left, right, report];
+    const [[leftName, leftAmount], [rightName, rightAmount], [list, reported, from = list]] = [left, right, report];
     if (leftAmount === undefined || rightAmount === undefined || reported === undefined) return;
     if (Quantity.parse(leftAmount).cmp(Quantity.parse(rightAmount)) <= 0) return;
     const detail = `${leftName} value ${leftAmount} is greater than ${rightName} value ${rightAmount}`;
-    problems.push(invalid(at(list), goSyntaxQuantity(reported), detail));
+    problems.push(invalid(at(list), shown(from, reported), detail));
   };
   compare(['min', min], ['max', max], ['min', min]);
   compare(['min', min], ['default request', request], ['defaultRequest', request]);
   compare(['default request', request], ['max', max], ['defaultRequest', request]);
   compare(['default request', request], ['default limit', limit], ['defaultRequest', request]);
-  compare(['min', min], ['default', limit], ['default', min]);
-  compare(['default', limit], ['max', max], ['default', max]);
-  append(problems, validateRatio(at('maxLimitRequestRatio'), ratio, { min, max }));
+  compare(['min', min], ['default', limit], ['default', min, 'min']);
+  compare(['default', limit], ['max', max], ['default', max, 'max']);
+  const showRatio = (text: string) => shown('maxLimitRequestRatio', text);
+  append(problems, validateRatio(at('maxLimitRequestRatio'), ratio, { min, max, showRatio }));
   if (!quantities.mayOvercommit && limit !== undefined && request !== undefined && !isEqualQuantity(limit, request)) {
     const detail = `default value ${limit} must equal to defaultRequest value ${request} in ${name}`;
-    problems.push(invalid(at('defaultRequest'), goSyntaxQuantity(request), detail));
+    problems.push(invalid(at('defaultRequest'), shown('defaultRequest', request), detail));
   }
   return problems;
 }
@@ -212,12 +222,12 @@ const MAX_MILLI_VALUE = (2n ** 63n - 1n) / 1000n;
 function validateRatio(
   path: string,
   ratio: string | undefined,
-  { min, max }: { readonly min: string | undefined; readonly max: string | undefined },
+  { min, max, showRatio }: Pick<Quantities, 'min' | 'max'> & { readonly showRatio: (text: string) => Verbatim },
 ): FieldError[] {
   if (ratio === undefined) return [];
   const problems: FieldError[] = [];
   const maxRatio = Quantity.parse(ratio);
-  if (maxRatio.cmp(ONE) < 0) problems.push(invalid(path, goSyntaxQuantity(ratio), `ratio ${ratio} is less than 1`));
+  if (maxRatio.cmp(ONE) < 0) problems.push(invalid(path, showRatio(ratio), `ratio ${ratio} is less than 1`));
   if (min === undefined || max === undefined) return problems;
   const [least, greatest] = [Quantity.parse(min), Quantity.parse(max)];
   const fitsMilli = [maxRatio, least, greatest].every((quantity) => quantity.value() < MAX_MILLI_VALUE);
@@ -225,7 +235,7 @@ function validateRatio(
   const limit = read(greatest) / read(least);
   if (read(maxRatio) / (fitsMilli ? 1000 : 1) > limit) {
     const detail = `ratio ${ratio} is greater than max/min = ${limit.toFixed(6)}`;
-    problems.push(invalid(path, goSyntaxQuantity(ratio), detail));
+    problems.push(invalid(path, showRatio(ratio), detail));
   }
   return problems;
 }

@@ -13,6 +13,7 @@ import {
 } from '../../../../meta/field-error.js';
 import { dnsLabelProblems, pathSegmentProblems, qualifiedNameProblems } from '../../../../meta/names.js';
 import { Quantity } from '../../../../meta/quantity.js';
+import { originalQuantityText } from '../../../../schema/quantity-texts.js';
 import { append } from '../../../../util/arrays.js';
 import type {
   CrossVersionObjectReference,
@@ -210,7 +211,13 @@ function targetProblems(path: string, target: MetricTarget): FieldError[] {
   for (const field of ['value', 'averageValue'] as const) {
     const amount = target[field];
     if (amount === undefined || Quantity.parse(amount).sign() > 0) continue;
-    problems.push(invalid(childPath(path, field), goSyntaxQuantity(amount), 'must be positive'));
+    problems.push(
+      invalid(
+        childPath(path, field),
+        goSyntaxQuantity(originalQuantityText(target, field) ?? amount),
+        'must be positive',
+      ),
+    );
   }
   if (averageUtilization !== undefined && averageUtilization < 1) {
     problems.push(invalid(childPath(path, 'averageUtilization'), averageUtilization, 'must be greater than 0'));
