@@ -18,6 +18,8 @@ import type { ClusterSettings } from './shared/cluster-settings.js';
 export interface ReconcilerHost {
   readonly dialect: Dialect;
   readonly objects: ObjectReader;
+  /** Visits the stored objects of a resource. A failure is reported, and the object is left out until it changes. */
+  each(resource: GroupResource, visit: (object: ApiObject) => void): void;
   /** The conversion functions and webhooks outside the server; see `conversion.ts`. */
   readonly external: ExternalCalls;
   readonly clock: Clock;

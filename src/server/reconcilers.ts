@@ -12,12 +12,10 @@ import type { ApiObject, DraftObject } from '../meta/object.js';
 import { valueBody } from '../protocol/body.js';
 import type { ApiRequest } from '../protocol/request.js';
 import type { ChangeCounter } from '../storage/changes.js';
-import type { Cursor } from '../storage/cursor.js';
-import type { Store } from '../storage/store.js';
-import { CompactedError } from '../storage/types.js';
 import { type Clock, systemClock, type Undo } from '../util/clock.js';
 import { copyJson } from '../util/json.js';
 import { isPromise, type MaybePromise } from '../util/maybe-promise.js';
+import { createChangeReader } from './change-reader.js';
 import { storageKeysIn } from './cluster-view.js';
 import { hookContext, type ServerContext } from './context.js';
 import { dispatch } from './dispatch.js';
@@ -181,6 +179,10 @@ export class ServerReconcilers {
           this.#watch(storageKeyOf(resource));
           return objects.list(resource, namespace);
         },
+      },
+      each: (resource, visit) => {
+        this.#watch(storageKeyOf(resource));
+        for (const object of objects.list(resource)) this.#refused.write(object, () => visit(object));
       },
       external: this.#external,
       clock: context.clock,
@@ -375,29 +377,4 @@ interface ObjectUpdate {
 function namespaceOf({ metadata }: Readonly<Record<string, unknown>> | ApiObject): Pick<ApiRequest, 'namespace'> {
   const { namespace } = metadata as { readonly namespace?: string };
   return namespace === undefined ? {} : { namespace };
-}
-
-/** Reads the events of resources like a watch, to know which objects changed between two calls. */
-function createChangeReader(
-  store: Store,
-  storageKeyOf: (resource: GroupResource) => string,
-): ReconcilerHost['changedNames'] {
-  const cursors = new Map<string, Cursor>();
-  return (resource) => {
-    const storageKey = storageKeyOf(resource);
-    try {
-      const cursor = cursors.get(storageKey);
-      if (cursor !== undefined) return namesOf(cursor);
-    } catch (error) {
-      if (!(error instanceof CompactedError)) throw error;
-    }
-    cursors.set(storageKey, store.watch({ storageKey, after: store.revision }));
-    return undefined;
-  };
-}
-
-function namesOf(cursor: Cursor): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (let event = cursor.poll(); event !== undefined; event = cursor.poll()) names.add(event.object.metadata.name);
-  return names;
 }

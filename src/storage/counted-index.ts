@@ -23,15 +23,24 @@ export class CountedIndex<Key> implements KeyIndex<Key> {
   }
 
   add(object: ApiObject): void {
-    for (const key of this.#keysOf(object)) this.#countByKey.set(key, (this.#countByKey.get(key) ?? 0) + 1);
+    for (const key of this.#keysIn(object)) this.#countByKey.set(key, (this.#countByKey.get(key) ?? 0) + 1);
   }
 
   /** The object must be one that was added. */
   remove(object: ApiObject): void {
-    for (const key of this.#keysOf(object)) {
+    for (const key of this.#keysIn(object)) {
       const left = (this.#countByKey.get(key) ?? 0) - 1;
       if (left > 0) this.#countByKey.set(key, left);
       else this.#countByKey.delete(key);
+    }
+  }
+
+  /** An object of another program may lack what the keys are read from. It is stored and served like others, without keys. */
+  #keysIn(object: ApiObject): readonly Key[] {
+    try {
+      return [...this.#keysOf(object)];
+    } catch {
+      return [];
     }
   }
 }

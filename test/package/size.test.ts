@@ -12,9 +12,9 @@ import { entries, manifest, requireBuild, root } from './manifest.js';
 /** The maximum size of each entry in kB (1000 bytes). Raise a number only together with the change that needs it. */
 const BUDGET_KB: Readonly<Record<string, number>> = {
   // All built-in kinds; `core` is the same without them. A quarter of it is for custom resources: CEL and schemas.
-  index: 495,
+  index: 495.5,
   // Includes journals, initial states and time travel, about 4 kB.
-  core: 147,
+  core: 147.5,
   // Includes the schema-based copying of stored specs.
   kinds: 309,
   admission: 151,
@@ -30,7 +30,7 @@ const BUDGET_KB: Readonly<Record<string, number>> = {
   'indexed-db': 4,
   // HTTP/2, WebSockets, the HTTP thread, the flags of kube-apiserver and the stand-ins for envtest take 25 kB;
   // process images 5 kB, sockets and streams of pods 2 kB.
-  node: 328.5,
+  node: 329,
   // All built-in kinds with their message types; snapshots take 8 kB, the client of etcd and its failures 3 kB.
   etcd: 404.5,
   // Faults, request logs, seeded runs, matchers, captures and diffs over everything in `index`.
@@ -85,7 +85,7 @@ const PAGES: readonly {
   {
     name: 'ConfigMap alone',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap] }));",
-    budget: 133,
+    budget: 133.5,
     // A text of the pod code, which must not be in the bundle.
     without: /terminationGracePeriodSeconds|unhealthyPodEvictionPolicy|undeclared reference to/,
   },
@@ -104,7 +104,7 @@ const PAGES: readonly {
   {
     name: 'all kinds',
     code: "import { createCluster } from 'orchplane'; console.log(createCluster());",
-    budget: 466.5,
+    budget: 467,
   },
 ];
 

@@ -94,6 +94,23 @@ describe('a stored object that the server cannot update', () => {
     await cluster.close();
   });
 
+  test('keeps no other from being served if lists of it are null', async () => {
+    const damaged = crd('as', 'A', {});
+    const broken = policy('a', {});
+    const { cluster, warnings } = open([
+      { ...damaged, spec: { ...damaged.spec, versions: null } },
+      { ...broken, spec: { ...broken.spec, matchConstraints: { resourceRules: [{ apiGroups: null }] } } },
+      crd('bs', 'B', {}),
+      policy('b', {}),
+    ]);
+    await cluster.api(ConfigMap).create({ metadata: { name: 'x' } });
+    expect(cluster.resolve({ group: 'example.com', version: 'v1', resource: 'bs' })).toBeDefined();
+    expect((await cluster.api(ValidatingAdmissionPolicy).get('b')).status?.observedGeneration).toBe(1);
+    // A condition of the CRD reports its failure.
+    expect(warnings).toEqual([expect.stringMatching(/ValidatingAdmissionPolicy "a"/)]);
+    await cluster.close();
+  });
+
   test('gets its status when it has been corrected', async () => {
     const { cluster, warnings } = open([crd('as', 'A', BAD_LABELS)]);
     const definitions = cluster.api(CustomResourceDefinition);

@@ -58,7 +58,7 @@ export function policyTypeCheckReconciler(server: ReconcilerHost, lookups: KindL
   return {
     reconcile() {
       if (server.lastChange(POLICIES) === seen) return;
-      for (const policy of server.objects.list(POLICIES)) checkPolicy(policy, server, lookups);
+      server.each(POLICIES, (policy) => checkPolicy(policy, server, lookups));
       // Includes the status writes made here.
       seen = server.lastChange(POLICIES);
     },

@@ -147,7 +147,8 @@ describe('a FlowSchema', () => {
     const written: unknown[] = [];
     let version = 1;
     const attendant = flowSchemaReconciler({
-      objects: { list: () => [schema as unknown as ApiObject], get: () => undefined },
+      objects: { list: () => [], get: () => undefined },
+      each: (_resource, visit) => visit(schema as unknown as ApiObject),
       lastChange: () => version,
       now: () => '2030-01-01T00:00:00Z',
       writeStatus: (object, change, appliedBy) => {

@@ -85,9 +85,7 @@ export function flowSchemaReconciler(server: ReconcilerHost): ServerReconciler {
   return {
     reconcile() {
       if (server.lastChange(FLOW_SCHEMAS) === schemasSeen && server.lastChange(PRIORITY_LEVELS) === levelsSeen) return;
-      for (const object of server.objects.list(FLOW_SCHEMAS)) {
-        reconcileFlowSchema(object as ApiObject & FlowSchema, server);
-      }
+      server.each(FLOW_SCHEMAS, (object) => reconcileFlowSchema(object as ApiObject & FlowSchema, server));
       // The reconciler's own writes need no further reconcile.
       schemasSeen = server.lastChange(FLOW_SCHEMAS);
       levelsSeen = server.lastChange(PRIORITY_LEVELS);
