@@ -126,8 +126,10 @@ function checkSetting(
 ): void {
   const gate = gates.get(name);
   if (gate === undefined) {
-    const names = ['AllAlpha', 'AllBeta', ...gates.keys()].join(', ');
-    throw new TypeError(`orchplane: unrecognized feature gate: ${name}; there are ${names}`);
+    const start = name.slice(0, 4).toLowerCase();
+    const similar = [...gates.keys()].filter((each) => each.toLowerCase().startsWith(start)).join(', ');
+    const hint = similar === '' ? '' : `; similar names: ${similar}`;
+    throw new TypeError(`orchplane: unrecognized feature gate: ${name}${hint}`);
   }
   if (gate.locked === true && on !== gate.on) {
     throw new TypeError(`orchplane: cannot set feature gate ${name} to ${on}, feature is locked to ${gate.on}`);
