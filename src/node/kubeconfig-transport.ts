@@ -121,6 +121,9 @@ type ConfigPart = Readonly<Record<string, unknown>>;
 function readConfig(fileOrText: string | URL, requestedContext: string | undefined): ContextConfig {
   const { name, folder, text } = readSource(fileOrText);
   const root = parseConfig(name, text);
+  if (!Array.isArray(root['contexts'])) {
+    throw new Error(`orchplane: ${name} is not a kubeconfig: it has no list of contexts`);
+  }
   const contextName = requestedContext ?? root['current-context'];
   if (typeof contextName !== 'string' || contextName === '') {
     throw configError(
@@ -158,7 +161,7 @@ function parseConfig(name: string, text: string): ConfigPart {
     return isRecord(value) ? value : {};
   } catch (cause) {
     if (!(cause instanceof BodyError)) throw cause;
-    throw new Error(`orchplane: ${name} is no YAML: ${cause.message}`, { cause });
+    throw new Error(`orchplane: ${name} is not a kubeconfig: ${cause.message}`, { cause });
   }
 }
 

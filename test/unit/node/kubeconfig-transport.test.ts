@@ -255,8 +255,8 @@ describe('the kubeconfig', () => {
   });
 
   test.each<[string, string, RegExp]>([
-    ['invalid YAML', 'a: [\n', /the kubeconfig is no YAML: /],
-    ['another document', 'kind: Pod\n', /it has no current-context; .*: none$/],
+    ['invalid YAML', 'a: [\n', /the kubeconfig is not a kubeconfig: error converting YAML/],
+    ['another document', 'kind: Pod\n', /is not a kubeconfig: it has no list of contexts$/],
     ['a missing cluster', configOf({ context: { cluster: 'x' } }), /no cluster "x"; it has "other", "here"/],
     ['a missing user', configOf({ context: { user: 'x' } }), /no user "x"; it has "me"/],
     ['no server', configOf({ cluster: { server: '' } }), /the cluster has no server/],
