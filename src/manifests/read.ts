@@ -20,7 +20,7 @@ export type ManifestSource = Pick<ManifestText, 'text'> & Partial<Pick<ManifestT
 export interface ManifestPlace {
   /** Absent: there is only one text. */
   readonly file?: string;
-  /** Both from one; the line is the document's first. */
+  /** Both from one; the line is the document's first, or that of an error in it. */
   readonly document: number;
   readonly line: number;
   /** The position in the outermost list; absent: the document is the object. */
@@ -167,14 +167,19 @@ export function endOfJson(text: string, start: number): number | undefined {
   return undefined;
 }
 
+/** What the beginning of a text in UTF-16 looks like if it is decoded as UTF-8, with a byte order mark or without. */
+const UTF_16 = /^\uFFFD{2}|^.?\0/s;
+
 function readDocument(place: ManifestPlace, { text, linesBefore }: DocumentText): (ManifestDocument | ManifestError)[] {
   const body = yamlBody(text, linesBefore);
   let value: unknown;
   try {
     ({ value } = body.read());
   } catch (error) {
-    if (error instanceof BodyError) return [new ManifestError(place, error.message)];
-    throw error;
+    if (!(error instanceof BodyError)) throw error;
+    if (UTF_16.test(text)) return [new ManifestError(place, 'is UTF-16; manifests are UTF-8')];
+    const line = Number(/\byaml: (?:unmarshal errors:\s+)?line (\d+): /.exec(error.message)?.[1] ?? place.line);
+    return [new ManifestError({ ...place, line }, error.message)];
   }
   return value === null ? [] : [{ place, value, body, source: { text, linesBefore, path: '' } }];
 }

@@ -65,13 +65,10 @@ class TreeWalk implements ManifestTree {
 
   add(source: ManifestText, { isNamed }: { readonly isNamed: boolean }): void {
     this.files++;
-    const isAboutManifests = isNamed || /^[ \t]*(?:[-{][ \t]*)?"?(?:apiVersion|kind)"?[ \t]*:/m.test(source.text);
     let skipped = 0;
     for (const read of readDocuments(source)) {
-      if (read instanceof ManifestError) {
-        if (isAboutManifests) this.unreadable(read, source.text);
-        else skipped++;
-      } else if (isNamed || looksLikeManifest(read.value)) this.documents.push(read);
+      if (read instanceof ManifestError) this.unreadable(read, source.text);
+      else if (isNamed || looksLikeManifest(read.value)) this.documents.push(read);
       else skipped++;
     }
     if (skipped > 0) this.#skip(source.name, 'has no apiVersion and kind', skipped);
