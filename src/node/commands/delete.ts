@@ -2,8 +2,9 @@
  * The command `orchplane delete`: deletes objects and waits until they are gone.
  */
 import type { ApiResource } from '../../http/transport/discovery.js';
-import type { Manifest } from '../../manifests/read.js';
+import { type Manifest, ManifestError } from '../../manifests/read.js';
 import { sendForObject } from '../../manifests/send.js';
+import { whyNotServed } from '../../manifests/unknown-kind.js';
 import { StatusError } from '../../meta/errors.js';
 import type { ApiList, ApiObject } from '../../meta/object.js';
 import { DurationError, parseDuration } from '../../text/time/duration.js';
@@ -38,7 +39,11 @@ const OPTIONS = {
     choices: ['true', 'false'],
     help: 'wait until the objects are gone; default: true',
   },
-  timeout: { type: 'string', value: 'DURATION', help: 'how long to wait, such as 30s; default: until Ctrl-C' },
+  timeout: {
+    type: 'string',
+    value: 'DURATION',
+    help: 'how long to wait, such as 30s; 0 looks once; default: until Ctrl-C',
+  },
   ...DRY_RUN_OPTION,
   ...CLUSTER_OPTIONS,
 } as const satisfies CommandOptions;
@@ -60,6 +65,7 @@ export const command = defineCommand({
       manifests === undefined
         ? await selectObjects(cluster, resources, positionals, values)
         : manifests.map((manifest) => objectOf(manifest, resources, values.namespace ?? cluster.namespace));
+    if (objects.length === 0) environment.writeError('no objects found\n');
     return await deleteObjects(cluster, objects, { values, timeoutMs, environment });
   },
 });
@@ -83,6 +89,7 @@ function checkValues(values: DeleteValues, positionals: readonly string[]): numb
     () => parseDuration(values.timeout ?? ''),
     () => new UsageError(`--timeout takes a duration such as 30s, got "${values.timeout}"`),
   );
+  if (nanoseconds < 0n) throw new UsageError(`--timeout takes no negative duration, got "${values.timeout}"`);
   return Number(nanoseconds) / 1e6;
 }
 
@@ -96,8 +103,11 @@ interface ObjectToDelete {
 function objectOf(manifest: Manifest, resources: readonly ApiResource[], namespace: string): ObjectToDelete {
   const { apiVersion, kind, name } = manifest;
   const resource = resources.find((each) => each.apiVersion === apiVersion && each.gvk.kind === kind);
-  if (resource === undefined) throw new UsageError(`no kind ${kind} in ${apiVersion} is served`);
-  if (name === undefined) throw new UsageError(`a ${kind} has no name`);
+  if (resource === undefined) {
+    const why = whyNotServed(manifest, resources);
+    throw new ManifestError(manifest.place, `no kind ${kind} in ${apiVersion} is served${why}`);
+  }
+  if (name === undefined) throw new ManifestError(manifest.place, `${kind} has no metadata.name`);
   return { resource, namespace: resource.namespaced ? (manifest.namespace ?? namespace) : undefined, name };
 }
 
@@ -154,8 +164,11 @@ async function deleteObjects(
     const shown = objectName(object.resource.gvk, object.name);
     try {
       const answer = await sendDelete(cluster, object, values);
-      environment.writeOut(`${shown} deleted${isDryRun ? ' (dry run)' : ''}\n`);
-      pending.push({ ...object, uid: uidOf(answer) });
+      const deleted = { ...object, uid: uidOf(answer) };
+      // A Status means that the object is gone; some kinds return the object in that case, too.
+      const isPending = !isDryRun && answer.kind !== 'Status' && (await isPresent(cluster, deleted));
+      environment.writeOut(`${shown} ${isPending ? 'is being deleted' : 'deleted'}${isDryRun ? ' (dry run)' : ''}\n`);
+      if (isPending) pending.push(deleted);
     } catch (error) {
       if (!StatusError.is(error) || error.code >= 500) throw error;
       if (error.reason === 'NotFound' && values['ignore-not-found'] === true) continue;
@@ -199,22 +212,26 @@ async function untilGone(
   let remaining = 0;
   for (const object of objects) {
     const shown = objectName(object.resource.gvk, object.name);
+    let isGone = true;
     for (let pauseMs = 50; await isPresent(cluster, object); pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
       // No controllers run in a saved cluster, so waiting would not end.
       if (cluster.folder !== undefined) {
         environment.writeError(
-          `orchplane: ${shown} is being deleted; a served cluster with controllers completes it\n`,
+          `orchplane: ${shown} is still there; a served cluster with controllers completes the deletion\n`,
         );
+        isGone = false;
         break;
       }
       if (clock.now() >= end) {
         environment.writeError(`orchplane: ${shown} is still being deleted\n`);
         remaining++;
+        isGone = false;
         break;
       }
       const wait = Math.min(pauseMs, end - clock.now());
       await new Promise<void>((resolve) => void clock.after(wait, resolve));
     }
+    if (isGone) environment.writeOut(`${shown} deleted\n`);
   }
   return remaining;
 }
@@ -228,7 +245,8 @@ async function isPresent(
     const live = await sendForObject(transport, { verb: 'get', resource: resource.gvr, namespace, name, options: {} });
     return uid === undefined || live.metadata.uid === uid;
   } catch (error) {
-    if (StatusError.is(error, 'NotFound')) return false;
+    // A user who may not read the object cannot wait for its end.
+    if (StatusError.is(error, 'NotFound') || StatusError.is(error, 'Forbidden')) return false;
     throw error;
   }
 }

@@ -117,14 +117,21 @@ describe('delete', () => {
     await configMaps.create({ metadata: { name: 'held', finalizers: ['example.com/held'] } });
     expect(await command('delete cm held --timeout 10ms')).toEqual({
       code: 1,
-      out: 'configmap/held deleted\n',
+      out: 'configmap/held is being deleted\n',
       err: 'orchplane: configmap/held is still being deleted\n',
     });
-    expect((await command('delete cm held --wait=false')).code).toBe(0);
-    const { code } = await command('delete cm held', {
-      onOutput: () => void configMaps.patch('held', mergePatch({ metadata: { finalizers: null } })),
+    expect(await command('delete cm held --wait=false')).toEqual({
+      code: 0,
+      out: 'configmap/held is being deleted\n',
+      err: '',
     });
-    expect(code).toBe(0);
+    const { code, out } = await command('delete cm held', {
+      onOutput(output) {
+        if (!output.includes('held deleted'))
+          void configMaps.patch('held', mergePatch({ metadata: { finalizers: null } }));
+      },
+    });
+    expect({ code, out }).toEqual({ code: 0, out: 'configmap/held is being deleted\nconfigmap/held deleted\n' });
     await expect(configMaps.get('held')).rejects.toMatchObject({ reason: 'NotFound' });
   });
 
@@ -136,8 +143,22 @@ describe('delete', () => {
     await run(`apply -f - --data ${data}`, { stdin: 'apiVersion: v1\nkind: Namespace\nmetadata: {name: prod}\n' });
     expect(await run(`delete namespace prod --data ${data}`)).toEqual({
       code: 0,
-      out: 'namespace/prod deleted\n',
-      err: 'orchplane: namespace/prod is being deleted; a served cluster with controllers completes it\n',
+      out: 'namespace/prod is being deleted\n',
+      err: 'orchplane: namespace/prod is still there; a served cluster with controllers completes the deletion\n',
     });
+  });
+
+  test('says that a selector matches nothing, and where an unknown kind is', async () => {
+    const { command } = await served();
+    expect(await command('delete cm -l a=b')).toEqual({ code: 0, out: '', err: 'no objects found\n' });
+    const stdin = `${configMap('a')}---\napiVersion: apps/v1\nkind: Deploymnt\nmetadata: {name: b}\n`;
+    expect(await command('delete -f -', { stdin })).toEqual({
+      code: 2,
+      out: '',
+      err: 'orchplane: stdin:6 (document 2): no kind Deploymnt in apps/v1 is served; did you mean Deployment?\n',
+    });
+    expect((await command('delete cm a --timeout=-1s')).err).toBe(
+      'orchplane: --timeout takes no negative duration, got "-1s"\n',
+    );
   });
 });
