@@ -3,9 +3,10 @@
  * lead to a file of another program, or of a device.
  */
 import { randomUUID } from 'node:crypto';
-import type { Stats } from 'node:fs';
+import { rmSync, type Stats } from 'node:fs';
 import { lstat, open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import process from 'node:process';
 import { messageOf } from '../util/message-of.js';
 
 /** The mode of a file that only its owner can read. */
@@ -45,10 +46,13 @@ export async function replaceFile(
 ): Promise<void> {
   await requireReplaceable(file);
   const fail = (error: unknown): never => {
-    throw new Error(`${file} cannot be written: ${messageOf(error)}`, { cause: error });
+    // Without the name of the draft: `EACCES: permission denied, open '…'`.
+    const why = messageOf(error).replace(/, \w+ '.*$/s, '');
+    throw new Error(`${file} cannot be written: ${why}`, { cause: error });
   };
   // The name is new, so it is no link, and no other process writes it.
   const draft = join(dirname(file), `.${basename(file)}.${randomUUID()}`);
+  using _draft = removedOnSignal(draft);
   try {
     {
       // Closed before it is renamed, as Windows requires.
@@ -58,9 +62,31 @@ export async function replaceFile(
       await write((part) => handle.writeFile(part).catch(fail));
       await handle.sync().catch(fail);
     }
-    await rename(draft, file);
+    await rename(draft, file).catch(fail);
   } catch (error) {
     await rm(draft, { force: true });
     throw error;
   }
+}
+
+/** The drafts of this process. */
+const drafts = new Set<string>();
+
+/** Until it is disposed, a signal that ends the process removes the draft first. */
+function removedOnSignal(draft: string): Disposable {
+  if (drafts.size === 0) process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+  drafts.add(draft);
+  return {
+    [Symbol.dispose]() {
+      drafts.delete(draft);
+      if (drafts.size === 0) process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+    },
+  };
+}
+
+function onSignal(signal: NodeJS.Signals): void {
+  // Another listener decides whether the process ends.
+  if (process.listenerCount(signal) > 1) return;
+  for (const draft of drafts) rmSync(draft, { force: true });
+  process.off(signal, onSignal).kill(process.pid, signal);
 }

@@ -22,28 +22,33 @@ export const UNKNOWN_USER = 'unknown';
 
 /**
  * The checks of a log, in its order. The source of a check is the user agent. Throws {@link AccessLogError} for the first
- * line that is not part of such a log. An incomplete last line is ignored: the program that writes it may still run.
+ * line that is not part of such a log. An incomplete last line is left out after a call of `onTruncated`: the program that
+ * writes it may still run.
  */
-export function readAccessLog(text: string): AccessCheck[] {
-  return text.startsWith(RECORDING_HEADER) ? readRecording(text) : readAuditLog(text);
+export function readAccessLog(text: string, onTruncated: () => void): AccessCheck[] {
+  return text.startsWith(RECORDING_HEADER) ? readRecording(text, onTruncated) : readAuditLog(text, onTruncated);
 }
 
-function readRecording(text: string): AccessCheck[] {
+function readRecording(text: string, onTruncated: () => void): AccessCheck[] {
   try {
-    return parseRecording(text).flatMap(exchangeCheck);
+    return parseRecording(text, onTruncated).flatMap(exchangeCheck);
   } catch (error) {
     if (error instanceof RecordingError) throw new AccessLogError(error.message);
     throw error;
   }
 }
 
-function readAuditLog(text: string): AccessCheck[] {
+function readAuditLog(text: string, onTruncated: () => void): AccessCheck[] {
   const lines = text.split('\n');
   const last = lines.length - 1;
   const events = new Map<string, Json>();
   lines.forEach((line, index) => {
-    const value = line.trim() === '' ? undefined : parseLine(line, index, index === last);
-    if (value === undefined) return;
+    if (line.trim() === '') return;
+    const value = parseLine(line, index, index === last);
+    if (value === undefined) {
+      onTruncated();
+      return;
+    }
     if (!isAuditEvent(value)) {
       throw new AccessLogError(`line ${index + 1} is neither an audit event nor a recording of "orchplane record"`);
     }

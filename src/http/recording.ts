@@ -48,17 +48,23 @@ export class RecordingError extends Error {
   override readonly name = 'RecordingError';
 }
 
-/** The exchanges in the order of their requests. Throws RecordingError. */
-export function parseRecording(text: string): readonly RecordedExchange[] {
+/**
+ * The exchanges in the order of their requests. The last line is incomplete if the recorder was killed: `onTruncated` is then
+ * called, and the line is left out. Throws RecordingError.
+ */
+export function parseRecording(text: string, onTruncated = (): void => undefined): readonly RecordedExchange[] {
   const [first = '', ...lines] = text.split('\n');
   const header = parseLine(first);
   if (!isRecord(header) || header['kind'] !== HEADER.kind || header['apiVersion'] !== HEADER.apiVersion) {
     throw new RecordingError('is not a recording of "orchplane record"');
   }
   const exchanges = lines.flatMap((line, index) => {
-    // The last line is incomplete if the recorder was killed.
-    const value = line === '' ? undefined : parseLine(line);
-    if (value === undefined && (line === '' || index === lines.length - 1)) return [];
+    if (line === '') return [];
+    const value = parseLine(line);
+    if (value === undefined && index === lines.length - 1) {
+      onTruncated();
+      return [];
+    }
     if (!isExchange(value)) throw new RecordingError(`has a line that is not an exchange: line ${index + 2}`);
     return [value];
   });

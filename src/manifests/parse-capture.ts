@@ -36,6 +36,14 @@ export const VERSION_COMMENT = '# resourceVersion: ';
  * const cluster = testCluster({ dialect: 'kubernetes', from: parseCapture(text) });
  */
 export function parseCapture(text: string): ClusterState {
+  return readCapture(text).state;
+}
+
+/** The same, with the places of the objects, in their order. */
+export function readCapture(text: string): {
+  readonly state: ClusterState;
+  readonly places: readonly ManifestPlace[];
+} {
   if (typeof text !== 'string') throw new TypeError(`orchplane: parseCapture takes a text, got ${typeof text}`);
   const found: Found[] = [];
   const versions: bigint[] = [];
@@ -45,7 +53,7 @@ export function parseCapture(text: string): ClusterState {
     if (document instanceof ManifestError) throw document;
     versions.push(...collect(document, found));
   }
-  return numbered(found, versions);
+  return { state: numbered(found, versions), places: found.map(({ place }) => place) };
 }
 
 /** The comments before the first document. */

@@ -7,6 +7,7 @@ import { onOneLine } from '../util/message-of.js';
 import type { CommandDefinition, CommandEnvironment } from './commands/command.js';
 import { UsageError } from './commands/command.js';
 import { COMMANDS } from './commands/index.js';
+import { checkOutputs } from './commands/outputs.js';
 import { parseArguments } from './commands/parse.js';
 
 /**
@@ -58,7 +59,10 @@ async function runNamed(
 ): Promise<number> {
   const definition = await loadCommand(name);
   const input = parseArguments(name ?? '', definition.options, args);
-  if (input !== 'help') return definition.run(input, environment);
+  if (input !== 'help') {
+    checkOutputs(definition, input, environment.variables);
+    return definition.run(input, environment);
+  }
   const { commandText } = await import('./commands/help.js');
   environment.writeOut(commandText(definition));
   return 0;

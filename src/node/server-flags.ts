@@ -57,7 +57,7 @@ export const SERVER_FLAGS = {
   'allow-privileged': { ...serverFlag('BOOL', 'false: reject pods with privileged containers'), implied: 'true' },
   'service-cluster-ip-range': serverFlag('LIST', 'the range of cluster IPs; two of different families: dual stack'),
   'audit-policy-file': serverFlag('FILE', 'which requests are recorded'),
-  'audit-log-path': serverFlag('FILE', 'where requests are recorded; - is standard output'),
+  'audit-log-path': { ...serverFlag('FILE', 'where requests are recorded; - is standard output'), writes: 'text' },
   'show-hidden-metrics-for-version': serverFlag(
     'VERSION',
     'the previous release: print metrics that are hidden since then',

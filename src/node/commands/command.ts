@@ -19,6 +19,10 @@ export interface CommandOption {
   readonly choices?: readonly string[];
   /** The value of a string option that is given without one; a value is then given after `=` only. */
   readonly implied?: string;
+  /** The command writes this file; `text`: `-` is standard output. Absent: a FILE is read. */
+  readonly writes?: 'file' | 'text';
+  /** The environment variable that names the file if the option is absent. */
+  readonly variable?: string;
   /** The heading in the help under which the option is listed; absent: `Options`. */
   readonly section?: string;
   readonly help: string;
@@ -69,8 +73,10 @@ export interface CommandDefinition {
   /** What the command does: some sentences below the usage. */
   readonly summary: string;
   readonly options: CommandOptions;
-  /** Words that completion offers as arguments; absent: files. */
+  /** Words that completion offers as the first argument; absent: files, which it also offers as further arguments. */
   readonly words?: readonly string[];
+  /** False: the arguments are not files. */
+  readonly readsArguments?: false;
   /** Returns the exit code. Throws UsageError (or another Error) for one line on standard error and exit code 2. */
   run(input: CommandInput, environment: CommandEnvironment): Promise<number>;
 }

@@ -72,7 +72,7 @@ function bashScript(commands: readonly CompletedCommand[]): string {
     }),
   );
   const rest = commands.map((each) => {
-    const words = each.words.length === 0 ? '' : `; words='${each.words.join(' ')}'`;
+    const words = each.words.length === 0 ? '' : `; ((COMP_CWORD > 2)) || words='${each.words.join(' ')}'`;
     return `    ${each.name}) flags='${flagsOf(each)}'${words} ;;`;
   });
   return `# Completion of orchplane for bash.
@@ -110,8 +110,8 @@ complete -F _orchplane orchplane
 function zshScript(commands: readonly CompletedCommand[]): string {
   const described = commands.map(({ name, summary }) => `    ${quoted(`${name}:${summary}`)}`);
   const cases = commands.map(({ name, options, words }) => {
-    const rest = words.length === 0 ? '*:file:_files' : `1:argument:(${words.join(' ')})`;
-    const specs = [...options.flatMap(zshSpecs), rest].map((spec) => `        ${quoted(spec)}`);
+    const first = words.length === 0 ? [] : [`1:argument:(${words.join(' ')})`];
+    const specs = [...options.flatMap(zshSpecs), ...first, '*:file:_files'].map((spec) => `        ${quoted(spec)}`);
     return `    ${name})\n      _arguments -s \\\n${specs.join(' \\\n')}\n      ;;`;
   });
   return `#compdef orchplane
@@ -157,7 +157,7 @@ function fishScript(commands: readonly CompletedCommand[]): string {
     const inCommand = `complete -c orchplane -n '__fish_seen_subcommand_from ${name}'`;
     return [
       `complete -c orchplane -n __fish_use_subcommand -f -a ${name} -d ${quoted(summary)}`,
-      ...(words.length === 0 ? [] : [`${inCommand} -f -a ${quoted(words.join(' '))}`]),
+      ...(words.length === 0 ? [] : [`${inCommand} -a ${quoted(words.join(' '))}`]),
       ...options.map((option) => `${inCommand} ${fishOption(option)}`),
     ];
   });

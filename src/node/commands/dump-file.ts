@@ -2,23 +2,26 @@
  * Writes objects to a file as a List, in JSON or YAML. `orchplane serve --apply`, `apply`, `restore`, and `parseCapture` of
  * orchplane/testing read it.
  */
-import { PRIVATE, replaceFile } from '../../etcd/replaceable-file.js';
+import { type Append, PRIVATE, replaceFile } from '../../etcd/replaceable-file.js';
 import type { ApiObject } from '../../meta/object.js';
 import { writeYaml } from '../../text/yaml/index.js';
+import type { CommandEnvironment } from './command.js';
 
 /** Texts are written in parts of this size. */
 const CHUNK = 1 << 20;
 
 /**
- * Writes a file that only its owner can read: `.json` is JSON, others YAML. `produce` passes each object to `add` and returns
+ * Writes a file that only its owner can read: `.json` is JSON, others YAML; `-` is standard output. `produce` passes each object to `add` and returns
  * the resourceVersion of the cluster. If it rejects, there is no new file.
  */
 export async function writeDumpFile(
   path: string,
+  { writeOut }: Pick<CommandEnvironment, 'writeOut'>,
   produce: (add: (object: ApiObject) => Promise<void>) => Promise<string>,
 ): Promise<void> {
   const format = path.endsWith('.json') ? JSON_FORMAT : YAML_FORMAT;
-  await replaceFile(path, PRIVATE, async (append) => {
+  const print: Append = async (part) => writeOut(String(part));
+  const write = async (append: Append): Promise<void> => {
     let buffered: string = format.start;
     let isFirst = true;
     const resourceVersion = await produce(async (object) => {
@@ -30,7 +33,8 @@ export async function writeDumpFile(
       await append(text);
     });
     await append(buffered + format.end(resourceVersion, isFirst));
-  });
+  };
+  await (path === '-' ? write(print) : replaceFile(path, PRIVATE, write));
 }
 
 interface DumpFormat {

@@ -15,10 +15,10 @@ import { AccessLogError, readAccessLog, UNKNOWN_USER } from '../../http/access-l
 import { initialClusterRoles } from '../../kinds/rbac/bootstrap/objects.js';
 import { type Dialect, dialectNamed } from '../../meta/dialect.js';
 import { TimeError, timeToMs } from '../../text/time/time.js';
-import { messageOf } from '../../util/message-of.js';
+import { messageOf, onOneLine } from '../../util/message-of.js';
 import { type CommandEnvironment, defineCommand, UsageError } from './command.js';
-import { counted } from './findings.js';
-import { valueText } from './output.js';
+import { errorLine } from './manifest-input.js';
+import { counted, valueText } from './output.js';
 
 export const command = defineCommand({
   usage: ['explain-access FILE… [options]'],
@@ -42,12 +42,15 @@ export const command = defineCommand({
   async run({ values, positionals }, environment) {
     if (positionals.length === 0)
       throw new UsageError('a file is missing: an audit log, or a file of "orchplane record"');
+    if (values.name !== undefined && !/^[^\s/%]+$/.test(values.name))
+      throw new UsageError(`--name takes the name of a role, without spaces, / and %; got "${values.name}"`);
     const dialect = dialectNamed(values.dialect ?? 'kubernetes');
     const [from, to] = [timeOf('--since', values.since), timeOf('--until', values.until)];
     const agent = values['user-agent'] ?? '';
     const [user, otherUser] = values.user ?? [];
     const named = user === undefined || otherUser !== undefined ? UNKNOWN_USER : user;
-    const checks = (await readLogs(positionals, environment))
+    const truncated: string[] = [];
+    const checks = (await readLogs(positionals, environment, truncated))
       .filter(({ source }) => source.includes(agent))
       .map((check) => (check.user === UNKNOWN_USER ? { ...check, user: named } : check));
     const recorded = new AccessChecks();
@@ -75,6 +78,7 @@ export const command = defineCommand({
     const refused = requests.filter((request) => request.refused > 0).length;
     if (refused > 0)
       environment.writeError(`${refused} of ${counted(requests.length, 'different request')} were refused\n`);
+    if (values.output !== 'json') environment.writeOut(truncated.map((note) => `# ${note}\n`).join(''));
     environment.writeOut(rolesText(report, values.name ?? roleName(users), values));
     return 0;
   },
@@ -99,12 +103,22 @@ function rolesText(report: AccessReport, name: string, { output = 'yaml', ...val
   return [report.yaml(name, { clusterRole: one }), ...bindings.map((each) => valueText('yaml', each))].join('---\n');
 }
 
-async function readLogs(files: readonly string[], { stdin }: CommandEnvironment): Promise<AccessCheck[]> {
+/** Adds a note to `truncated` for each log whose last line is incomplete. */
+async function readLogs(
+  files: readonly string[],
+  { stdin, writeError }: CommandEnvironment,
+  truncated: string[],
+): Promise<AccessCheck[]> {
   const checks: AccessCheck[] = [];
   for (const file of files) {
     try {
       const log = file === '-' ? await text(stdin) : await readFile(file, 'utf8');
-      for (const check of readAccessLog(log)) checks.push(check);
+      const onTruncated = () => {
+        const note = `${file}: the last line is incomplete and is left out; requests may be missing`;
+        truncated.push(onOneLine(note));
+        writeError(errorLine(note));
+      };
+      for (const check of readAccessLog(log, onTruncated)) checks.push(check);
     } catch (error) {
       if (error instanceof AccessLogError) throw new UsageError(`${file}: ${error.message}`);
       if (!(error instanceof Error) || !('code' in error)) throw error;

@@ -12,6 +12,7 @@ import {
 import { messageOf } from '../../util/message-of.js';
 import { type ManifestTree, readManifestTree } from '../manifest-tree.js';
 import { type CommandEnvironment, type CommandOptions, type CommandValues, UsageError } from './command.js';
+import { counted } from './output.js';
 
 /** The options of commands that print findings. */
 export const FINDING_OPTIONS = {
@@ -73,8 +74,3 @@ export function printFindings(
 }
 
 const PROJECT = 'https://www.npmjs.com/package/orchplane';
-
-/** `1 file`, `2 files`. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}

@@ -16,15 +16,23 @@ import { systemClock, type Undo } from '../../util/clock.js';
 import { messageOf } from '../../util/message-of.js';
 import { loadKinds } from '../load-kinds.js';
 import { type CommandEnvironment, defineCommand, UsageError } from './command.js';
-import { counted, readTree } from './findings.js';
+import { readTree } from './findings.js';
 import { errorLine } from './manifest-input.js';
+import { counted } from './output.js';
 
 export const command = defineCommand({
   usage: ['generate types FILE… -o MODULE [options]', 'generate types FILE… -o MODULE --check'],
   summary:
     'Writes a TypeScript module with a zod kind for each version of the CRDs in files and folders. With --check it compares the kinds that a module exports with the CRDs: it prints the differences, writes nothing, and the exit code is 1 if there are some.',
+  words: ['types'],
   options: {
-    output: { type: 'string', short: 'o', value: 'MODULE', help: 'the module; default: standard output' },
+    output: {
+      type: 'string',
+      short: 'o',
+      value: 'MODULE',
+      writes: 'text',
+      help: 'the module; default: standard output',
+    },
     versions: {
       type: 'string',
       choices: ['all', 'served', 'storage'],
@@ -36,11 +44,12 @@ export const command = defineCommand({
   async run({ values, positionals: [what, ...files] }, environment) {
     const { output, versions = 'all', check = false, watch: watches = false } = values;
     if (what !== 'types') throw new UsageError('generate takes "types": orchplane generate types crds/ -o types.ts');
+    if (output === '') throw new UsageError('-o takes the file of a module');
     if (files.length === 0) throw new UsageError('files or folders with CRDs are missing');
     if (check && watches) throw new UsageError('--check and --watch contradict each other');
-    if ((check || watches) && output === undefined)
+    if ((check || watches) && (output ?? '-') === '-')
       throw new UsageError('the option -o is missing, which names a module');
-    const settings = { files, output: output ?? '', versions };
+    const settings = { files, output: output ?? '-', versions };
     if (check) return checkModule(settings, environment);
     if (!watches) return writeTypes(settings, environment);
     return watchTypes(settings, environment);
@@ -49,7 +58,7 @@ export const command = defineCommand({
 
 interface GenerateSettings {
   readonly files: readonly string[];
-  /** Empty: standard output. */
+  /** `-` is standard output. */
   readonly output: string;
   readonly versions: 'all' | 'served' | 'storage';
 }
@@ -58,7 +67,7 @@ async function writeTypes({ files, output, versions }: GenerateSettings, environ
   const crds = await readCrds(files, environment);
   const { generateTypes } = await loadGenerator();
   const module = generateTypes(crds, versions);
-  if (output === '') {
+  if (output === '-') {
     environment.writeOut(module);
     return 0;
   }

@@ -14,11 +14,18 @@ import {
 import { writeDumpFile } from './dump-file.js';
 import { errorLine } from './manifest-input.js';
 import { KUBECONFIG_OPTIONS, type OpenCluster, openCluster } from './open-cluster.js';
+import { counted } from './output.js';
 import { type ProgressBar, progressBar } from './progress.js';
 import { restoreInto } from './restore-into.js';
 
 const OPTIONS = {
-  output: { type: 'string', short: 'o', value: 'FILE', help: 'the file to write: .json is JSON, others YAML' },
+  output: {
+    type: 'string',
+    short: 'o',
+    value: 'FILE',
+    writes: 'text',
+    help: 'the file to write: .json is JSON, others YAML; - is standard output',
+  },
   to: { type: 'string', value: 'FILE', help: 'the kubeconfig of a running cluster that gets the objects' },
   overwrite: { type: 'boolean', help: 'with --to: replace objects that exist there' },
   namespaces: {
@@ -71,7 +78,9 @@ function checkValues({ output, to, overwrite, namespaces }: ImportValues, [rest]
     throw new UsageError('import takes either --output, a file to write, or --to, the kubeconfig of another cluster');
   }
   if (overwrite === true && to === undefined) throw new UsageError('--overwrite needs --to');
-  if (namespaces !== undefined && listOf(namespaces).length === 0) throw new UsageError('--namespaces takes names');
+  if (namespaces?.join().split(',').includes('') === true) {
+    throw new UsageError(`--namespaces takes names, separated by commas; one is empty in "${namespaces.join()}"`);
+  }
 }
 
 /** The groups of objects depend on the dialect. */
@@ -145,7 +154,7 @@ async function importToFile(
   const refusals: Refusals = { count: cluster.skipped.size };
   const options = readOptions(values, bar, refusals, environment);
   let count = 0;
-  await writeDumpFile(output, async (add) => {
+  await writeDumpFile(output, environment, async (add) => {
     let version = 0n;
     for await (const { object, listVersion } of readObjects(cluster.transport, resources, options)) {
       await add(object);
@@ -155,7 +164,9 @@ async function importToFile(
     }
     return String(version);
   });
-  environment.writeOut(`wrote ${count} objects to ${output}\n`);
+  const isPrinted = output === '-';
+  const outcome = `wrote ${counted(count, 'object')} to ${isPrinted ? 'standard output' : output}\n`;
+  (isPrinted ? environment.writeError : environment.writeOut)(outcome);
   return refusals.count === 0 ? 0 : 1;
 }
 

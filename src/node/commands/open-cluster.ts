@@ -22,7 +22,12 @@ import { errorLine } from './manifest-input.js';
 
 /** The options for a running cluster. */
 export const KUBECONFIG_OPTIONS = {
-  kubeconfig: { type: 'string', value: 'FILE', help: 'the kubeconfig of a running cluster; default: $KUBECONFIG' },
+  kubeconfig: {
+    type: 'string',
+    value: 'FILE',
+    variable: 'KUBECONFIG',
+    help: 'the kubeconfig of a running cluster; default: $KUBECONFIG',
+  },
   context: { type: 'string', value: 'NAME', help: 'the context of the kubeconfig; default: its current context' },
   token: { type: 'string', value: 'TOKEN', help: 'a bearer token, in the place of the credentials in the kubeconfig' },
   dialect: {
@@ -45,6 +50,8 @@ export function refuseRunning(option: string, values: CommandValues<typeof KUBEC
 
 /** A cluster to send requests to. */
 export interface OpenCluster extends AsyncDisposable {
+  /** The address of the server. */
+  readonly server: string;
   readonly transport: Transport;
   /** The same, but objects and lists are returned as Tables, which contain the columns for people. */
   readonly tables: Transport;
@@ -133,6 +140,7 @@ function connectTo(connection: ClusterConnection, { writeError }: CommandEnviron
     skipped.add(groupVersion);
   };
   return {
+    server: baseUrl,
     transport: httpTransport({ ...options, fetch }),
     tables: httpTransport({
       ...options,

@@ -38,3 +38,8 @@ export function tableText(cells: readonly (readonly string[])[], widths: number[
 export function hasColours({ isTerminal, variables }: CommandEnvironment): boolean {
   return isTerminal.out && (variables['NO_COLOR'] ?? '') === '';
 }
+
+/** `1 file`, `2 files`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

@@ -20,6 +20,7 @@ export const LISTENER_OPTIONS = {
   'client-kubeconfig': {
     type: 'string',
     value: 'FILE',
+    writes: 'file',
     help: 'where to write the kubeconfig of clients; default: a temporary file',
   },
 } as const satisfies CommandOptions;

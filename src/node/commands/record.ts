@@ -23,10 +23,17 @@ import { messageOf } from '../../util/message-of.js';
 import { type CommandOptions, defineCommand, UsageError } from './command.js';
 import { errorLine } from './manifest-input.js';
 import { addressIn, KUBECONFIG_OPTIONS, type KubeconfigConnection, kubeconfigConnection } from './open-cluster.js';
+import { counted } from './output.js';
 import { LISTENER_OPTIONS, sendStatus, startListener } from './proxy-listener.js';
 
 const OPTIONS = {
-  output: { type: 'string', short: 'o', value: 'FILE', help: 'the file to write, a JSON value for each exchange' },
+  output: {
+    type: 'string',
+    short: 'o',
+    value: 'FILE',
+    writes: 'file',
+    help: 'the file to write, a JSON value for each exchange',
+  },
   ...KUBECONFIG_OPTIONS,
   ...LISTENER_OPTIONS,
 } as const satisfies CommandOptions;
@@ -62,7 +69,7 @@ export const command = defineCommand({
     } finally {
       await closed(file);
     }
-    environment.writeOut(`wrote ${recorder.count} exchanges to ${output}\n`);
+    environment.writeOut(`wrote ${counted(recorder.count, 'exchange')} to ${output}\n`);
     return 0;
   },
 });

@@ -22,6 +22,7 @@ import {
   refuseWithout,
   UsageError,
 } from './command.js';
+import { errorLine } from './manifest-input.js';
 import {
   addressIn,
   type ClusterConnection,
@@ -29,7 +30,7 @@ import {
   kubeconfigConnection,
   unreachable,
 } from './open-cluster.js';
-import { OUTPUT_OPTION, valueText } from './output.js';
+import { counted, OUTPUT_OPTION, valueText } from './output.js';
 import { progressBar } from './progress.js';
 import { LISTENER_OPTIONS } from './proxy-listener.js';
 
@@ -43,7 +44,8 @@ const OPTIONS = {
   ...OUTPUT_OPTION,
   ...KUBECONFIG_OPTIONS,
   kubeconfig: {
-    ...KUBECONFIG_OPTIONS.kubeconfig,
+    type: 'string',
+    value: 'FILE',
     help: 'send the requests to this running cluster; default: to a new cluster, also if KUBECONFIG is set',
   },
   dialect: { ...KUBECONFIG_OPTIONS.dialect, help: 'the dialect of the new or running cluster; default: kubernetes' },
@@ -59,7 +61,7 @@ export const command = defineCommand({
   options: OPTIONS,
   async run({ values, positionals }, environment) {
     const file = checkValues(values, positionals);
-    const exchanges = await readRecording(file);
+    const exchanges = await readRecording(file, environment);
     if (values.serve === true) {
       const { serveRecording } = await import('./replay-server.js');
       return serveRecording(file, exchanges, values, environment);
@@ -84,12 +86,12 @@ function checkValues(values: ReplayValues, [file = '', ...others]: readonly stri
   return file;
 }
 
-async function readRecording(file: string): Promise<readonly RecordedExchange[]> {
+async function readRecording(file: string, { writeError }: CommandEnvironment): Promise<readonly RecordedExchange[]> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(`${file}: ${error.code === 'ENOENT' ? 'no such file' : error.message}`);
   });
   try {
-    return parseRecording(text);
+    return parseRecording(text, () => writeError(errorLine(`${file}: the last line is incomplete and is left out`)));
   } catch (error) {
     if (!(error instanceof RecordingError)) throw error;
     throw new UsageError(`${file} ${error.message}`);
@@ -98,15 +100,17 @@ async function readRecording(file: string): Promise<readonly RecordedExchange[]>
 
 async function openConnection(values: ReplayValues, environment: CommandEnvironment): Promise<ClusterConnection> {
   if (values.kubeconfig !== undefined) return kubeconfigConnection(values, environment);
-  const [{ createCluster }, { createFetchHandler }, { protobuf }, { readState }] = await Promise.all([
+  const [{ createCluster }, { createFetchHandler }, { protobuf }, { createFrom, readState }] = await Promise.all([
     import('../../cluster/full-cluster.js'),
     import('../../http/handler.js'),
     import('../../codec/protobuf/index.js'),
     import('./restore.js'),
   ]);
   const dialect = values.dialect ?? 'kubernetes';
-  const from = values.from === undefined ? undefined : await readState(values.from, { dialect });
-  const cluster = createCluster({ dialect, ...(from === undefined ? {} : { from }) });
+  const cluster =
+    values.from === undefined
+      ? createCluster({ dialect })
+      : createFrom(await readState(values.from, { dialect }), { dialect });
   return {
     url: 'http://replay',
     namespace: 'default',
@@ -278,7 +282,9 @@ function report(
     }
     if (differences.length > SHOWN) environment.writeOut(`  and ${differences.length - SHOWN} more\n`);
   }
-  environment.writeOut(`compared ${compared} answers: ${different.length} different; ${skipped} not compared\n`);
+  environment.writeOut(
+    `compared ${counted(compared, 'answer')}: ${different.length} different; ${skipped} not compared\n`,
+  );
 }
 
 function shown(value: unknown): string {

@@ -4,9 +4,12 @@
 import { existsSync } from 'node:fs';
 import { open, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Cluster } from '../../cluster/cluster.js';
 import { createCluster } from '../../cluster/full-cluster.js';
+import type { ClusterOptions } from '../../cluster/options.js';
 import { openEtcdSnapshot, type Skippable } from '../../etcd/open-snapshot.js';
-import { parseCapture } from '../../manifests/parse-capture.js';
+import { readCapture } from '../../manifests/parse-capture.js';
+import { type ManifestPlace, placeText } from '../../manifests/read.js';
 import type { ClusterState } from '../../storage/state.js';
 import { messageOf } from '../../util/message-of.js';
 import { fileJournal } from '../journal/file-journal.js';
@@ -20,6 +23,7 @@ import {
   UsageError,
 } from './command.js';
 import { KUBECONFIG_OPTIONS, openCluster } from './open-cluster.js';
+import { counted } from './output.js';
 import { progressBar } from './progress.js';
 import { restoreInto } from './restore-into.js';
 
@@ -44,14 +48,15 @@ export const command = defineCommand({
     const file = checkValues(values, positionals);
     if (values.data !== undefined) {
       await checkFolder(values.data);
-      const state = await readState(file, values);
-      await createFolder(values.data, state, values);
+      const source = await readState(file, values);
+      const { state } = source;
+      await createFolder(values.data, source, values);
       environment.writeOut(
-        `restored ${state.objects.length} objects at resourceVersion ${state.resourceVersion} to ${values.data}\n`,
+        `restored ${counted(state.objects.length, 'object')} at resourceVersion ${state.resourceVersion} to ${values.data}\n`,
       );
       return 0;
     }
-    const state = await readState(file, values);
+    const { state } = await readState(file, values);
     await using cluster = await openCluster(values, environment);
     using bar = progressBar(environment);
     return (await restoreInto(cluster, state.objects, values, bar, environment)) === 0 ? 0 : 1;
@@ -85,26 +90,52 @@ function skippedBy(values: RestoreValues): readonly Skippable[] {
   return (values['snapshot-skip'] ?? []).flatMap((list) => list.split(',')).map(readSkippable);
 }
 
+/** A state and where it comes from. */
+export interface StateSource {
+  readonly file: string;
+  readonly state: ClusterState;
+  /** Where the objects are in the file; empty for a snapshot. */
+  readonly places: readonly ManifestPlace[];
+}
+
 /** Reads an etcd snapshot or a file of objects. Rejects with UsageError. */
-export async function readState(file: string, values: RestoreValues): Promise<ClusterState> {
+export async function readState(file: string, values: RestoreValues): Promise<StateSource> {
   const skip = skippedBy(values);
   if (await isSnapshot(file)) {
-    return openEtcdSnapshot(file, {
+    const state = await openEtcdSnapshot(file, {
       skip,
       prefix: values['etcd-prefix'],
       skipHashCheck: values['skip-hash-check'],
       dialect: values.dialect,
     });
+    return { file, state, places: [] };
   }
   refuseWithout(`an etcd snapshot, and ${file} is none`, values, ['etcd-prefix', 'skip-hash-check']);
-  const state = readDump(file, await readFile(file, 'utf8'));
+  const { state, places } = readDump(file, await readFile(file, 'utf8'));
   if (state.objects.length === 0) throw new UsageError(`${file} contains no objects`);
-  return { ...state, skipsUnserved: skip.includes('unserved') };
+  return { file, state: { ...state, skipsUnserved: skip.includes('unserved') }, places };
 }
 
-function readDump(file: string, text: string): ClusterState {
+/** Creates a cluster with the state. Throws UsageError with the place of an object that it does not take. */
+export function createFrom({ file, state, places }: StateSource, options: ClusterOptions): Cluster {
   try {
-    return parseCapture(text);
+    return createCluster({ ...options, from: state });
+  } catch (error) {
+    const why = error instanceof TypeError ? /^orchplane: from: (.*)$/s.exec(error.message)?.[1] : undefined;
+    if (why === undefined) throw error;
+    const at = state.objects.findIndex(({ kind, metadata: { namespace, name } }) =>
+      why.startsWith(`${kind} ${namespace === undefined ? '' : `${namespace}/`}${name} `),
+    );
+    const place = places[at];
+    if (place === undefined) throw new UsageError(`${file}: ${why}`);
+    const hint = 'the file is to contain objects as a server returns them, as those of "orchplane import" do';
+    throw new UsageError(`${placeText({ ...place, file })}: ${why}; ${hint}`);
+  }
+}
+
+function readDump(file: string, text: string) {
+  try {
+    return readCapture(text);
   } catch (error) {
     throw new UsageError(`${file} is neither an etcd snapshot nor a file of objects: ${messageOf(error)}`);
   }
@@ -121,20 +152,19 @@ async function isSnapshot(file: string): Promise<boolean> {
   return buffer.subarray(0, bytesRead).includes(0);
 }
 
-async function createFolder(data: string, from: ClusterState, values: RestoreValues): Promise<void> {
+async function createFolder(data: string, source: StateSource, values: RestoreValues): Promise<void> {
   const isNew = !existsSync(data);
   const folder = join(data, 'journal');
   const runtimeConfig = values['runtime-config']?.join(',');
   try {
-    await createCluster({
+    await createFrom(source, {
       dialect: values.dialect ?? 'kubernetes',
       ...(runtimeConfig === undefined ? {} : { runtimeConfig }),
-      from,
       journal: fileJournal(folder),
     }).close();
   } catch (error) {
     await rm(isNew ? data : folder, { recursive: true, force: true });
-    if (!(error instanceof TypeError)) throw error;
+    if (!(error instanceof TypeError || error instanceof UsageError)) throw error;
     const hint = '; --runtime-config serves more kinds, --snapshot-skip unserved leaves them out';
     throw new UsageError(`${error.message}${error.message.includes('serves no') ? hint : ''}`);
   }

@@ -12,6 +12,7 @@ export const command = defineCommand({
   summary:
     'Serves a cluster while a command runs, for tests in any language. The environment variable KUBECONFIG of the command names the cluster. The exit code is that of the command.',
   options: SERVE_OPTIONS,
+  readsArguments: false,
   async run({ values, positionals }, environment) {
     const [program, ...args] = positionals;
     if (program === undefined) throw new UsageError('run needs a command: orchplane run -- pytest');

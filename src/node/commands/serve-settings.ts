@@ -72,7 +72,12 @@ export const SERVE_OPTIONS = {
     value: 'FILE',
     help: 'manifests to apply first: a file, a folder, or - for standard input; may be repeated',
   },
-  kubeconfig: { type: 'string', value: 'FILE', help: 'where to write the kubeconfig; default: a temporary file' },
+  kubeconfig: {
+    type: 'string',
+    value: 'FILE',
+    writes: 'file',
+    help: 'where to write the kubeconfig; default: a temporary file',
+  },
   'no-tls': { type: 'boolean', help: 'plain HTTP; kubectl then sends no token, so --anonymous is needed too' },
   tls: { type: 'boolean', help: 'HTTPS with a generated certificate (the default)' },
   token: { type: 'string', value: 'TOKEN', help: 'the bearer token of the administrator; default: a random one' },

@@ -21,6 +21,7 @@ import { readServerOptions } from '../server-options.js';
 import type { OpenedSnapshot } from '../snapshot-flags.js';
 import { type CommandEnvironment, defineCommand, UsageError } from './command.js';
 import { readFiles } from './manifest-input.js';
+import { counted } from './output.js';
 import { readServeSettings, SERVE_OPTIONS, type ServedControllers, type ServeSettings } from './serve-settings.js';
 
 export const command = defineCommand({
@@ -212,7 +213,7 @@ function banner({ settings, served, kubeconfig, loaded, data, version }: ServeSu
   if (data !== undefined) facts.push(['data', data.path]);
   if (snapshot !== undefined) facts.push(['snapshot', `${snapshot.file}${snapshot.isWritable ? '' : ' (read-only)'}`]);
   if (manifests.length > 0) {
-    facts.push(['loaded', `${loaded} object${loaded === 1 ? '' : 's'} from ${manifests.join(', ')}`]);
+    facts.push(['loaded', `${counted(loaded, 'object')} from ${manifests.join(', ')}`]);
   }
   const authorization = token === undefined ? '' : ` -H 'Authorization: Bearer ${token}'`;
   const curl = `curl ${tls ? '--insecure ' : ''}${authorization.trim()} ${url}/api/v1/namespaces`.replace(/ +/g, ' ');

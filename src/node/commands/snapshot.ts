@@ -16,10 +16,11 @@ import {
   UsageError,
 } from './command.js';
 import { CLUSTER_OPTIONS, openCluster, refuseRunning } from './open-cluster.js';
+import { counted } from './output.js';
 import { loadDataFolder } from './saved-cluster.js';
 
 const OPTIONS = {
-  output: { type: 'string', short: 'o', value: 'FILE', help: 'the file to write' },
+  output: { type: 'string', short: 'o', value: 'FILE', writes: 'file', help: 'the file to write' },
   ...CLUSTER_OPTIONS,
   ...PREFIX_FLAG,
 } as const satisfies CommandOptions;
@@ -37,7 +38,7 @@ export const command = defineCommand({
     await requireReplaceable(output);
     const content = data === undefined ? await readRunning(values, environment) : await readFolder(data);
     const count = await writeContent(output, content, { prefix });
-    environment.writeOut(`wrote ${count} objects at resourceVersion ${content.revision} to ${output}\n`);
+    environment.writeOut(`wrote ${counted(count, 'object')} at resourceVersion ${content.revision} to ${output}\n`);
     return 0;
   },
 });

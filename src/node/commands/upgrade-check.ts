@@ -8,8 +8,9 @@ import type { Finding } from '../../manifests/finding.js';
 import { type CheckedObject, objectsOf, upgradeFindings } from '../../manifests/upgrade-check.js';
 import { messageOf } from '../../util/message-of.js';
 import { type CommandEnvironment, type CommandValues, defineCommand, refuseBeside, UsageError } from './command.js';
-import { counted, FINDING_OPTIONS, printFindings, readTree, TREE_OPTION } from './findings.js';
+import { FINDING_OPTIONS, printFindings, readTree, TREE_OPTION } from './findings.js';
 import { CLUSTER_OPTIONS, openCluster, refuseRunning } from './open-cluster.js';
+import { counted } from './output.js';
 
 export const command = defineCommand({
   usage: ['upgrade-check --to RELEASE -f FILE… [options]', 'upgrade-check --to RELEASE --kubeconfig FILE [options]'],

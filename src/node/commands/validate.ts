@@ -10,7 +10,8 @@ import { conversionsFor, validateManifests } from '../../manifests/validate.js';
 import { messageOf } from '../../util/message-of.js';
 import { withoutPlace } from '../manifest-tree.js';
 import { type CommandEnvironment, defineCommand, UsageError } from './command.js';
-import { counted, FINDING_OPTIONS, printFindings, readTree, TREE_OPTION } from './findings.js';
+import { FINDING_OPTIONS, printFindings, readTree, TREE_OPTION } from './findings.js';
+import { counted } from './output.js';
 
 export const command = defineCommand({
   usage: ['validate -f FILE… [options]'],
@@ -44,6 +45,8 @@ export const command = defineCommand({
     const definitions = await readObjects('--crds', crds, environment);
     const policyObjects = await readObjects('--policies', policies, environment);
     const objects = await readObjects('-f', filename, environment);
+    refuseEmpty('--crds', crds, definitions, isCrd);
+    refuseEmpty('--policies', policies, policyObjects);
     const isEmpty = objects.manifests.length === 0 && objects.findings.every(({ level }) => level === 'note');
     if (isEmpty) throw new UsageError(`-f ${filename.join(', ')} contains no manifests`);
     const all = [...definitions.manifests.filter(isCrd), ...policyObjects.manifests, ...objects.manifests];
@@ -72,6 +75,19 @@ interface ReadObjects {
   readonly manifests: readonly Manifest[];
   readonly findings: readonly Finding[];
   readonly files: number;
+}
+
+/** A misspelled folder would otherwise disable a check. */
+function refuseEmpty(
+  option: string,
+  names: readonly string[],
+  { manifests, findings }: ReadObjects,
+  isWanted?: (manifest: Manifest) => boolean,
+): void {
+  const isBroken = findings.some(({ level }) => level === 'error');
+  if (names.length === 0 || isBroken || manifests.some(isWanted ?? (() => true))) return;
+  const what = isWanted === undefined ? 'objects' : 'CustomResourceDefinition';
+  throw new UsageError(`${option} ${names.join(', ')} contains no ${what}`);
 }
 
 async function readObjects(

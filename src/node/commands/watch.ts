@@ -2,10 +2,12 @@
  * `orchplane get --watch`: prints objects and their changes until Ctrl-C.
  */
 import { sendForObject } from '../../manifests/send.js';
+import { StatusError } from '../../meta/errors.js';
 import type { ApiList, ApiObject } from '../../meta/object.js';
 import type { ApiRequest } from '../../protocol/request.js';
 import { systemClock } from '../../util/clock.js';
 import { invariant } from '../../util/invariant.js';
+import { messageOf } from '../../util/message-of.js';
 import type { CommandEnvironment } from './command.js';
 import { type GetValues, namespaceOf, selectorsOf } from './get.js';
 import type { OpenCluster } from './open-cluster.js';
@@ -15,7 +17,7 @@ import { columnsOf, type Table, tableRows } from './table.js';
 
 const FOREVER_MS = 2 ** 53;
 
-/** Returns the exit code when the command is stopped. */
+/** Returns the exit code when the command is stopped. Rejects if the server ends. */
 export async function watchObjects(
   cluster: OpenCluster,
   [target]: readonly NamedTarget[],
@@ -26,10 +28,24 @@ export async function watchObjects(
   const stop = new AbortController();
   // The watch of a saved cluster has no connection that keeps the process alive.
   const release = systemClock.after(FOREVER_MS, () => undefined);
-  void environment.untilUnread().then(() => {
+  void environment.untilUnread().then(() => stop.abort());
+  try {
+    await printChanges(cluster, target, values, { environment, signal: stop.signal });
+  } catch (error) {
+    // Whatever a watch that is stopped rejects with.
+    if (!stop.signal.aborted) throw error;
+  } finally {
     release();
-    stop.abort();
-  });
+  }
+  return 0;
+}
+
+async function printChanges(
+  cluster: OpenCluster,
+  target: NamedTarget,
+  values: GetValues,
+  { environment, signal }: { readonly environment: CommandEnvironment; readonly signal: AbortSignal },
+): Promise<void> {
   const isTable = (values.output ?? 'table') === 'table' || values.output === 'wide';
   const transport = isTable ? cluster.tables : cluster.transport;
   const print = isTable ? tablePrinter(target, values, environment) : objectPrinter(target, values, environment);
@@ -37,18 +53,27 @@ export async function watchObjects(
   const listed = await sendForObject<ApiList | Table>(transport, { ...request, verb: isTable ? 'get' : 'list' });
   let version = listed.metadata.resourceVersion ?? '';
   print(listed);
-  while (!stop.signal.aborted) {
+  while (!signal.aborted) {
     const options = { ...request.options, resourceVersion: version, allowWatchBookmarks: true };
-    const response = await transport.send({ ...request, verb: 'watch', options, signal: stop.signal });
-    invariant(response.type === 'watch', 'a watch was answered with an object');
-    // A server ends a watch after some minutes; it continues where it was.
-    for await (const event of response.watch) {
-      if (event.type === 'ERROR') throw new Error(`the watch ended: ${event.object.message}`);
-      version = versionOf(event.object) ?? version;
-      if (event.type !== 'BOOKMARK') print(event.object);
+    try {
+      const response = await transport.send({ ...request, verb: 'watch', options, signal });
+      invariant(response.type === 'watch', 'a watch was answered with an object');
+      // A server ends a watch after some minutes; it continues where it was.
+      for await (const event of response.watch) {
+        if (event.type === 'ERROR') throw new Error(event.object.message);
+        version = versionOf(event.object) ?? version;
+        if (event.type !== 'BOOKMARK') print(event.object);
+      }
+    } catch (cause) {
+      throw new Error(`the watch of ${cluster.server} ended: ${whyEnded(cause)}`, { cause });
     }
   }
-  return 0;
+}
+
+/** Without the URL of the request and the advice for programs. */
+function whyEnded(error: unknown): string {
+  const isBroken = StatusError.is(error, 'ServiceUnavailable') && error.cause !== undefined;
+  return isBroken ? `the connection is broken: ${messageOf(error.cause)}` : messageOf(error);
 }
 
 function requestFor({ resource, name }: NamedTarget, cluster: OpenCluster, values: GetValues): ApiRequest {

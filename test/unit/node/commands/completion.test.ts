@@ -25,6 +25,8 @@ describe('completion', () => {
     expect(await offered('serve', '--data', 'sr')).toEqual(['src']);
     expect(await offered('serve', '--token', '')).toEqual([]);
     expect(await offered('completion', '')).toEqual(['bash', 'zsh', 'fish']);
+    expect(await offered('generate', '')).toEqual(['types']);
+    expect(await offered('generate', 'types', 'package.j')).toEqual(['package.json']);
   });
 
   test.each(['bash', 'zsh', 'fish'])('names every command and option in the script for %s', async (shell) => {

@@ -49,6 +49,10 @@ describe('the command line', () => {
     ['snapshot -o src --data d', 'src is no regular file; it is left as it is'],
     ['snapshot -o f --data d g', 'unexpected "g"'],
     ['snapshot -o f --data nowhere', '--data nowhere is not the folder of a cluster'],
+    ['serve --feature-gates Nonsense=true', 'unrecognized feature gate: Nonsense\n'],
+    ['serve --feature-gates JobManaged=true', 'unrecognized feature gate: JobManaged; similar names: JobManagedBy\n'],
+    ['get pods --kubeconfig package.json', 'package.json is not a kubeconfig: it has no list of contexts\n'],
+    ['import -o f --namespaces shop,', '--namespaces takes names, separated by commas; one is empty in "shop,"'],
   ])('rejects "%s" with one line and exit code 2', async (line, problem) => {
     const { code, out, err } = await run(line);
     expect({ code, out }).toEqual({ code: 2, out: '' });

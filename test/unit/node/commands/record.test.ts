@@ -307,7 +307,7 @@ describe('record', () => {
     expect(exchangesIn(file)).toMatchObject([{ path: '/api/v1/pods?watch=true', isCut: true }]);
     stream?.end(event);
     await new Promise((resolve) => answer.on('end', resolve));
-    expect((await command.end()).out).toContain('wrote 1 exchanges');
+    expect((await command.end()).out).toContain('wrote 1 exchange to');
     const [exchange, ...others] = exchangesIn(file);
     expect(others).toEqual([]);
     expect(exchange?.isCut).toBeUndefined();

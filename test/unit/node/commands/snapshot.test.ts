@@ -185,3 +185,18 @@ test('snapshot refuses a folder without a cluster', async () => {
     err: `orchplane: --data ${folder} is not the folder of a cluster\n`,
   });
 });
+
+test('names the file and the line of an object that a new cluster does not take', async () => {
+  const file = join(folder, 'app.yaml');
+  writeFileSync(
+    file,
+    'apiVersion: v1\nkind: Namespace\nmetadata: { name: a }\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: { name: settings }\n',
+  );
+  const data = join(folder, 'new');
+  const recording = join(folder, 'r.jsonl');
+  writeFileSync(recording, '{"kind":"Recording","apiVersion":"orchplane/v1"}\n');
+  const err = `orchplane: ${file}:5 (document 2): ConfigMap settings has no namespace; the file is to contain objects as a server returns them, as those of "orchplane import" do\n`;
+  expect(await run(['restore', file, '--data', data])).toEqual({ code: 2, out: '', err });
+  expect(readdirSync(folder)).not.toContain('new');
+  expect(await run(['replay', recording, '--from', file])).toEqual({ code: 2, out: '', err });
+});

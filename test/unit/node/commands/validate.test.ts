@@ -231,7 +231,7 @@ webhooks:
       'overlay/more/other.yaml': 'apiVersion: builtin\nkind: PrefixTransformer\nmetadata: { name: t }\n',
       'overlay/more/w.yaml': widget(2, 'two'),
       'overlay/patch.yaml': 'apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: web }\n',
-      'package.json': '{ "name": "x" } // a comment\n',
+      'package.json': '{ "name": "x" }\n',
       'w.yaml': widget(1),
     });
     const { code, found } = await findings();
@@ -258,7 +258,44 @@ webhooks:
     });
     const { code, found } = await findings();
     expect(code).toBe(1);
-    expect(places(found)).toEqual(['b.yaml:1 defined-twice', 'c.yaml:1 unreadable', 'd.yaml:1 unreadable']);
+    expect(places(found)).toEqual(['b.yaml:1 defined-twice', 'c.yaml:2 unreadable', 'd.yaml:1 unreadable']);
+  });
+
+  test('reports every file that cannot be parsed, at the line of the error', async () => {
+    files({
+      'a.yaml': DEPLOYMENT,
+      'broken.yml': 'a: 1\n---\nb: 1\nc: 1\n  d: 2\n',
+      'settings.json': '{ "a": [ }\n',
+      'notes.txt': 'a: [',
+    });
+    writeFileSync(join(folder, 'utf16.yaml'), '\uFEFFapiVersion: v1\n', 'utf16le');
+    const { code, found } = await findings();
+    expect(code).toBe(1);
+    expect(places(found.slice(1))).toEqual([
+      'broken.yml:5 unreadable',
+      'settings.json:1 unreadable',
+      'utf16.yaml:1 unreadable',
+    ]);
+    expect(found[3]?.message).toBe('is UTF-16; manifests are UTF-8');
+    const { out } = await run(['validate', '-f', folder, '-o', 'github']);
+    expect(out).toContain(`broken.yml,line=5,title=unreadable::error converting YAML to JSON: yaml: line 5: `);
+    const applied = await run(['apply', '-f', join(folder, 'broken.yml'), '--data', 'd']);
+    expect(applied.err).toContain(`${join(folder, 'broken.yml')}:5 (document 2): `);
+  });
+
+  test('rejects --policies and --crds that contain none', async () => {
+    files({ 'a.yaml': DEPLOYMENT, 'empty/notes.txt': '' });
+    const [file, empty] = [join(folder, 'a.yaml'), join(folder, 'empty')];
+    expect(await run(['validate', '-f', file, '--policies', empty])).toEqual({
+      code: 2,
+      out: '',
+      err: `orchplane: --policies ${empty} contains no objects\n`,
+    });
+    expect(await run(['validate', '-f', file, '--crds', file])).toEqual({
+      code: 2,
+      out: '',
+      err: `orchplane: --crds ${file} contains no CustomResourceDefinition\n`,
+    });
   });
 
   test('reads standard input', async () => {
