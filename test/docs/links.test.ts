@@ -14,8 +14,16 @@ describe('the links of the documentation', () => {
     });
   }
 
+  test('counts the pages of the guide and the examples in the README', () => {
+    const countIn = (pattern: RegExp): number => Number(pattern.exec(readDocument('README.md'))?.[1]);
+    expect(countIn(/\b(\d+) pages in reading order/)).toBe(documents.filter((each) => /guide\/\d/.test(each)).length);
+    const examples = readDocument('examples/README.md').match(/^\| \[\d\d-/gm);
+    expect(countIn(/\| (\d+) programs; /)).toBe(examples?.length);
+  });
+
   test('reaches every document from the README', () => {
-    const reached = new Set(['README.md']);
+    // Two pages are not in the package, so its pages do not link to them: the first page of the site, and the playground's.
+    const reached = new Set(['README.md', 'docs/README.md', 'examples/playground/README.md']);
     for (const document of reached) {
       for (const link of linksOf(readDocument(document))) {
         const { file } = targetOf(document, link);

@@ -53,6 +53,14 @@ describe('the packed package', () => {
     expect(unbuilt).toEqual([]);
   });
 
+  test.each(['README.md', 'examples/README.md'])('contains the targets of the links in %s', (name) => {
+    const folder = name.slice(0, -'README.md'.length);
+    const links = [...read(name).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(([, link = '']) =>
+      new URL(folder + link, 'file:///').pathname.slice(1),
+    );
+    expect(links.filter((link) => !files.includes(link))).toEqual([]);
+  });
+
   // Raised only for what users get: an entry, an example, a page.
   test('has at most 240 files and 8 MB', () => {
     const bytes = files.reduce((sum, file) => sum + Buffer.byteLength(read(file)), 0);
