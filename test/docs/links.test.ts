@@ -22,8 +22,8 @@ describe('the links of the documentation', () => {
   });
 
   test('reaches every document from the README', () => {
-    // The site begins with a page of its own, which is not in the package.
-    const reached = new Set(['README.md', 'docs/README.md']);
+    // Two pages are not in the package, so its pages do not link to them: the first page of the site, and the playground's.
+    const reached = new Set(['README.md', 'docs/README.md', 'examples/playground/README.md']);
     for (const document of reached) {
       for (const link of linksOf(readDocument(document))) {
         const { file } = targetOf(document, link);

@@ -245,7 +245,8 @@ async function isPresent(
     const live = await sendForObject(transport, { verb: 'get', resource: resource.gvr, namespace, name, options: {} });
     return uid === undefined || live.metadata.uid === uid;
   } catch (error) {
-    if (StatusError.is(error, 'NotFound')) return false;
+    // A user who may not read the object cannot wait for its end.
+    if (StatusError.is(error, 'NotFound') || StatusError.is(error, 'Forbidden')) return false;
     throw error;
   }
 }
