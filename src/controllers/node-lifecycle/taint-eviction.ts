@@ -9,6 +9,7 @@ import type { Taint } from '../../kinds/shared/taints.js';
 import { StatusError } from '../../meta/errors.js';
 import { deepEqual } from '../../util/json.js';
 import { type Controller, ControllerPart } from '../runtime/controller.js';
+import { controllerOf } from '../runtime/owners.js';
 import { keyOf, splitKey } from '../runtime/shared-informer.js';
 import type { WorkQueue } from '../runtime/work-queue.js';
 import { podCondition, type StoredPod } from '../workloads/pod-state.js';
@@ -37,6 +38,7 @@ class TaintEviction extends ControllerPart {
   readonly #podsOn = this.#pods.index('node', ({ spec }) => (spec.nodeName ? [spec.nodeName] : []));
   /** Pods whose eviction waits for its time. */
   readonly #scheduled = new Set<string>();
+  readonly #backoff = new OwnerBackoff();
   readonly #nodeQueue = this.context.queue((name) => this.#reconcileNode(name), { name: 'nodes' });
   readonly #podQueue = this.context.queue((key) => this.#reconcilePod(key), { name: 'pods' });
   readonly #evictions: WorkQueue = this.context.queue((key) => this.#evict(key), { name: 'evictions', workers: 8 });
@@ -77,30 +79,30 @@ class TaintEviction extends ControllerPart {
       return;
     }
     const taints = this.#taintsFor(pod);
-    if (taints.length > 0) this.#schedule(pod, taints);
+    if (taints.length > 0) this.#schedule(pod, taints, true);
   }
 
   #taintsFor({ spec }: StoredPod): readonly Taint[] {
     return executionTaintsOf(this.#nodes.get(spec.nodeName ?? '')?.spec.taints);
   }
 
-  /** Evicts the pod now or later, or cancels its eviction. */
-  #schedule(pod: StoredPod, taints: readonly Taint[]): void {
+  /** Evicts the pod now or later, or cancels its eviction. `isNew`: the pod came to the taints, not the taints to the pod. */
+  #schedule(pod: StoredPod, taints: readonly Taint[], isNew = false): void {
     const key = keyOf(pod);
     const used = matchingTolerations(taints, pod.spec.tolerations ?? []);
-    if (used === undefined) {
+    const limits = used === undefined ? [0] : used.flatMap(({ tolerationSeconds }) => tolerationSeconds ?? []);
+    if (limits.length === 0) {
       this.#cancel(key);
-      this.#evictions.add(key);
       return;
     }
-    const limits = used.flatMap(({ tolerationSeconds }) => tolerationSeconds ?? []);
-    if (limits.length === 0) this.#cancel(key);
     // A scheduled eviction keeps its time, even if taints or tolerations have changed since.
-    else if (!this.#scheduled.has(key)) {
-      const seconds = Math.max(0, Math.min(...limits));
-      if (seconds > 0) this.#scheduled.add(key);
-      this.#evictions.addAfter(key, seconds * 1_000);
-    }
+    if (this.#scheduled.has(key) && (isNew || used !== undefined)) return;
+    this.#cancel(key);
+    const owner = isNew ? controllerOf(pod)?.uid : undefined;
+    const minMs = owner === undefined ? 0 : this.#backoff.waitMs(owner, this.context.clock.now());
+    const waitMs = Math.max(minMs, Math.min(...limits) * 1_000);
+    if (waitMs > 0) this.#scheduled.add(key);
+    this.#evictions.addAfter(key, waitMs);
   }
 
   #cancel(key: string): void {
@@ -132,6 +134,46 @@ class TaintEviction extends ControllerPart {
     const { name, namespace = '' } = splitKey(key);
     const metadata = { name, namespace, uid: '', resourceVersion: '', creationTimestamp: '' };
     this.context.events.record({ apiVersion: 'v1', kind: 'Pod', metadata }, 'Normal', 'TaintManagerEviction', message);
+  }
+}
+
+interface OwnerEviction {
+  /** The time of the last or the next eviction of its pods. */
+  readonly atMs: number;
+  readonly delayMs: number;
+}
+
+const FIRST_DELAY_MS = 1_000;
+const MAX_DELAY_MS = 5 * 60_000;
+/** An owner is forgotten after this time without evictions. */
+const EXPIRY_MS = 2 * MAX_DELAY_MS;
+
+/**
+ * Delays the evictions of pods that come to a node with taints, because their owner replaces them at once, perhaps on the same node.
+ * The first pod of an owner is evicted at once, the others at times with growing distances.
+ */
+class OwnerBackoff {
+  /** By uid. */
+  readonly #owners = new Map<string, OwnerEviction>();
+
+  /** The remaining delay of an eviction. The delay of those after it is twice as long. */
+  waitMs(owner: string, nowMs: number): number {
+    this.#forgetOld(nowMs);
+    const last = this.#owners.get(owner);
+    if (last !== undefined && last.atMs > nowMs) return last.atMs - nowMs;
+    const waitMs = last?.delayMs ?? 0;
+    const delayMs = last === undefined ? FIRST_DELAY_MS : Math.min(2 * last.delayMs, MAX_DELAY_MS);
+    // Inserted again, so that the oldest owners are first.
+    this.#owners.delete(owner);
+    this.#owners.set(owner, { atMs: nowMs + waitMs, delayMs });
+    return waitMs;
+  }
+
+  #forgetOld(nowMs: number): void {
+    for (const [owner, { atMs }] of this.#owners) {
+      if (nowMs - atMs < EXPIRY_MS) return;
+      this.#owners.delete(owner);
+    }
   }
 }
 

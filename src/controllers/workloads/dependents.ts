@@ -8,7 +8,7 @@ import type { Client } from '../../client/client.js';
 import { type StrategicPatchBody, strategicPatch } from '../../client/patches.js';
 import type { Kind, ObjectOf } from '../../kinds/kind.js';
 import type { LabelSelectorObject, Labels } from '../../meta/labels.js';
-import { labelSelectorFromObject, matchesLabels } from '../../meta/labels.js';
+import { labelSelectorFromObject, matchesLabels, selectsLabels } from '../../meta/labels.js';
 import type { ApiObject, OwnerReference } from '../../meta/object.js';
 import { deepEqual } from '../../util/json.js';
 import type { ControllerContext } from '../runtime/controller.js';
@@ -79,6 +79,23 @@ export function claims<Dependent extends Kind>(
     }
     return claimed;
   };
+}
+
+/**
+ * Reports whether a new dependent will match the selector of its owner, with an Event if not. The owner would release it at once and
+ * create another one, without end: a controller may set a label that the selector requires with another value.
+ */
+export function matchesSelector(
+  { events }: Pick<ControllerContext, 'events'>,
+  owner: AnyObject & { readonly spec: { readonly selector?: LabelSelectorObject | undefined } },
+  labels: Labels | undefined,
+): boolean {
+  const matches = selectsLabels(owner.spec.selector, labels);
+  if (!matches) {
+    const message = 'Error creating: the selector does not match the labels that the controller sets';
+    events.record(owner, 'Warning', 'FailedCreate', message);
+  }
+  return matches;
 }
 
 /** The API of a generic kind, whose type says nothing about patches. */

@@ -12,7 +12,7 @@ import type { FieldError } from '../../meta/field-error.js';
 import type { JSONSchemaProps } from '../../schema/json-schema.js';
 import { quote } from '../../text/go/go-text.js';
 import { compareUtf8 } from '../../text/go/go-value.js';
-import { re2Matches, re2Problem } from '../../text/re2/index.js';
+import { re2Problem } from '../../text/re2/index.js';
 import { deepEqual } from '../../util/json.js';
 import { getOrInsertComputed } from '../../util/once.js';
 import type { StructuralSchema } from '../structural-schema.js';
@@ -162,9 +162,8 @@ function stringKeywords(raw: JSONSchemaProps, hasFormat: FormatTest | undefined)
         run.add({ keyword: 'length', name: run.name, text: broken, max: maxLength });
       } else if (minLength !== undefined && minLength > 0 && !isLonger(value, Number(minLength) - 1)) {
         run.reject(value, `should be at least ${minLength} chars long`);
-      } else if (pattern !== '') {
-        run.step();
-        if (!re2Matches(pattern, value)) run.reject(value, `should match '${printPattern(pattern)}'`);
+      } else if (pattern !== '' && !run.matches(pattern, value)) {
+        run.reject(value, `should match '${printPattern(pattern)}'`);
       }
     }
     if (hasFormat === undefined) return 1;

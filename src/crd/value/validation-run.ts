@@ -7,6 +7,7 @@
 import { errors } from '../../meta/errors.js';
 import type { FieldError } from '../../meta/field-error.js';
 import { childPath, fieldError, invalid, notSupported, required, tooLong, tooMany } from '../../meta/field-error.js';
+import { re2Matches } from '../../text/re2/index.js';
 import { systemClock } from '../../util/clock.js';
 import type { CorrelatedObject } from './correlated-object.js';
 import { printableValue } from './json-kind.js';
@@ -32,6 +33,8 @@ export type ValidateNode = (value: unknown, run: ValidationRun, correlated: Corr
 
 const MAX_VALIDATION_MS = 30_000;
 const STEPS_PER_CHECK = 1_000;
+/** About three seconds. Patterns with counters have thousands of states, each of which takes a step for each character. */
+const MAX_PATTERN_STEPS = 200_000_000;
 
 /** The findings with a content; those that follow only count, because a hostile object has one for each of its items. */
 const MAX_FINDINGS = 10_000;
@@ -43,6 +46,7 @@ export class ValidationRun {
   readonly #path: (string | number)[] = [];
   readonly #startedAt = systemClock.now();
   #steps = 0;
+  #patternSteps = 0;
 
   /**
    * Called for each test of a pattern and each finding, which a schema can multiply with the items of an object. Throws 504
@@ -50,8 +54,21 @@ export class ValidationRun {
    */
   step(): void {
     if (++this.#steps % STEPS_PER_CHECK !== 0 || systemClock.now() - this.#startedAt < MAX_VALIDATION_MS) return;
-    throw errors.timeout('request did not complete within requested timeout - context deadline exceeded');
+    throw timedOut();
   }
+
+  /** Reports whether a text matches a pattern. Throws 504 when all patterns of the validation take too many steps. */
+  matches(pattern: string, text: string): boolean {
+    this.step();
+    return re2Matches(pattern, text, this.#patternOptions);
+  }
+
+  readonly #patternOptions = {
+    onSteps: (steps: number): void => {
+      this.#patternSteps += steps;
+      if (this.#patternSteps > MAX_PATTERN_STEPS) throw timedOut();
+    },
+  };
 
   /** Enters a property of the schema, or a list item. */
   enter(step: string | number): void {
@@ -100,6 +117,10 @@ export class ValidationRun {
   removeSince(count: number): Finding[] {
     return this.findings.splice(count);
   }
+}
+
+function timedOut(): Error {
+  return errors.timeout('request did not complete within requested timeout - context deadline exceeded');
 }
 
 /** Validates a part of a value, and drops its findings if the part is unchanged (ratcheting). */

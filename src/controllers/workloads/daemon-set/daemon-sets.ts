@@ -16,7 +16,7 @@ import { isNamespaceTerminating } from '../../runtime/expected-errors.js';
 import { controllerOf } from '../../runtime/owners.js';
 import { keyOf } from '../../runtime/shared-informer.js';
 import type { ReconcileResult } from '../../runtime/work-queue.js';
-import { claims, queueOwners } from '../dependents.js';
+import { claims, matchesSelector, queueOwners } from '../dependents.js';
 import { allOf, createPod, deletePod, podFromTemplate, slowStart } from '../pod-control.js';
 import { isPodAvailable, isPodReady, isTerminating, msUntilNextAvailable, type StoredPod } from '../pod-state.js';
 import { REVISION_LABEL } from '../revisions.js';
@@ -173,7 +173,10 @@ class DaemonSets extends ControllerPart {
     return { set, nodes: this.#nodes.list(), pods: podsByNode(pods), hash, nowMs: clock.now(), placement };
   }
 
-  async #execute(set: StoredDaemonSet, { create, remove }: Plan, hash: string): Promise<void> {
+  async #execute(set: StoredDaemonSet, plan: Plan, hash: string): Promise<void> {
+    const { remove } = plan;
+    const isCreating = plan.create.length > 0 && matchesSelector(this.context, set, labelsOfPods(set, hash));
+    const create = isCreating ? plan.create : [];
     const creation = slowStart(create.slice(0, BURST), async (node) => {
       try {
         await createPod(this.context, this.#newPod(set, node, hash), set);
@@ -193,10 +196,7 @@ class DaemonSets extends ControllerPart {
     const { dialect } = this.context;
     return {
       ...pod,
-      metadata: {
-        ...pod.metadata,
-        labels: { ...pod.metadata?.labels, ...generationLabel(set), [REVISION_LABEL]: hash },
-      },
+      metadata: { ...pod.metadata, labels: labelsOfPods(set, hash) },
       spec: {
         ...spec,
         affinity: affinityTo(spec.affinity, node),
@@ -222,6 +222,10 @@ class DaemonSets extends ControllerPart {
     }
     return msUntilNextAvailable(pods, set.spec.minReadySeconds ?? 0, this.context.clock.now());
   }
+}
+
+function labelsOfPods(set: StoredDaemonSet, hash: string): Record<string, string> {
+  return { ...set.spec.template.metadata?.labels, ...generationLabel(set), [REVISION_LABEL]: hash };
 }
 
 /** Whether a node change affects placement: only labels and taints do. */

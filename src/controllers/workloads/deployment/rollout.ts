@@ -11,6 +11,7 @@ import { messageOf } from '../../../util/message-of.js';
 import { isNamespaceTerminating } from '../../runtime/expected-errors.js';
 import { controllerReference, isControlledBy } from '../../runtime/owners.js';
 import type { ReconcileResult } from '../../runtime/work-queue.js';
+import { matchesSelector } from '../dependents.js';
 import { isTerminating } from '../pod-state.js';
 import { nameHash } from '../template-hash.js';
 import {
@@ -81,7 +82,7 @@ export class Rollout {
     const { spec } = this.#deployment;
     if (!isTerminating(this.#deployment)) await this.#updatePauseCondition();
     await this.#syncNewest();
-    if (isTerminating(this.#deployment)) return 'plain';
+    if (isTerminating(this.#deployment) || !this.#mayHaveNewest()) return 'plain';
     if (spec.paused === true) {
       await this.#resize();
       if (rollbackTarget(this.#deployment, this.#environment.keys) === undefined) await this.#sets.cleanUp();
@@ -214,13 +215,24 @@ export class Rollout {
     return set;
   }
 
+  #mayHaveNewest(): boolean {
+    if (this.#sets.newest !== undefined) return true;
+    const { labels } = this.#labelsOfNewest();
+    return matchesSelector(this.#environment.context, this.#deployment, labels);
+  }
+
+  #labelsOfNewest() {
+    const { template } = this.#deployment.spec;
+    const hash = nameHash(template, this.#collisionCount);
+    return { hash, labels: { ...template.metadata?.labels, [HASH_LABEL]: hash } };
+  }
+
   async #createNewest(): Promise<StoredReplicaSet> {
     const { context, keys } = this.#environment;
     const deployment = this.#deployment;
     const { metadata, spec } = deployment;
-    const hash = nameHash(spec.template, this.#collisionCount);
+    const { hash, labels } = this.#labelsOfNewest();
     const name = `${metadata.name}-${hash}`;
-    const labels = { ...spec.template.metadata?.labels, [HASH_LABEL]: hash };
     const revision = this.#nextRevision();
     const replicas = this.#sizeOfNewest(0);
     const api = context.client.api(ReplicaSet, metadata.namespace);

@@ -5,6 +5,7 @@
 import type { PodInput } from '../../../kinds/generated/core-v1.js';
 import { timeToMs } from '../../../text/time/time.js';
 import { isNamespaceTerminating } from '../../runtime/expected-errors.js';
+import { matchesSelector } from '../dependents.js';
 import { createPod, deletePod, podFromTemplate } from '../pod-control.js';
 import { isPodReady, isTerminating, podCondition, type StoredPod } from '../pod-state.js';
 import { IndexSet } from './index-set.js';
@@ -66,6 +67,7 @@ export async function managePods(control: JobControl, snapshot: JobSnapshot): Pr
   // As in the reference server: during the backoff the status reports no active pods, even if there are some.
   // upstream: pkg/controller/job/job_controller.go Controller.manageJob
   if (waitMs > 0) return { ...unchanged, active: 0, waitMs };
+  if (!drafts.every(({ metadata }) => matchesSelector(control, job, metadata?.labels))) return unchanged;
   const created = await createEach(control, snapshot, drafts);
   return { ...unchanged, active: active.length + created.count, ...(created.failure && { failure: created.failure }) };
 }

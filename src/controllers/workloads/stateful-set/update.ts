@@ -10,6 +10,7 @@ import { scaleIntOrString } from '../../../meta/int-or-string.js';
 import { messageOf } from '../../../util/message-of.js';
 import { type ControllerContext, ControllerPart } from '../../runtime/controller.js';
 import { isNamespaceTerminating } from '../../runtime/expected-errors.js';
+import { matchesSelector } from '../dependents.js';
 import type { PodTemplateLike } from '../pod-control.js';
 import { slowStart } from '../pod-control.js';
 import { isPodAvailable, isPodFinished, isTerminating, type StoredPod } from '../pod-state.js';
@@ -157,9 +158,11 @@ class SetUpdater extends ControllerPart<SetUpdate> {
 
   async #create(replica: Replica): Promise<void> {
     const { client } = this.context;
+    const pod = this.#newPod(replica.ordinal);
+    if (!matchesSelector(this.context, this.#set, pod.metadata?.labels)) return;
     try {
       await this.#claims.create(this.#set, replica);
-      await client.api(Pod, this.#set.metadata.namespace).create(this.#newPod(replica.ordinal));
+      await client.api(Pod, this.#set.metadata.namespace).create(pod);
     } catch (error) {
       if (isNamespaceTerminating(error)) return;
       // Another object has the name; the informer will show it.

@@ -210,3 +210,12 @@ test('ends with 504 when it takes longer than a request may', () => {
     clock.mockRestore();
   }
 });
+
+test('ends with 504 when a pattern takes too many steps for one text', () => {
+  const schema: JSONSchemaProps = { type: 'string', pattern: '(a{1,500}){1,2}b' };
+  expect(errorsOf(schema, 'a'.repeat(5_000))).toHaveLength(1);
+  const start = process.cpuUsage();
+  expect(() => errorsOf(schema, 'a'.repeat(2_900_000))).toThrow(/request did not complete within requested timeout/);
+  // Without a limit, it takes 40 seconds.
+  expect(process.cpuUsage(start).user / 1_000_000).toBeLessThan(15);
+}, 60_000);
