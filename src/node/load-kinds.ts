@@ -89,8 +89,11 @@ async function findCompiler(path: string): Promise<string> {
     return join(dirname(manifest), bin.tsc);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'MODULE_NOT_FOUND')) throw error;
-    throw new Error('Node 22.18 or newer loads TypeScript; with an older one install the package typescript, 5.5 or newer', {
-      cause: error,
-    });
+    throw new Error(
+      'Node 22.18 or newer loads TypeScript; with an older one install the package typescript, 5.5 or newer',
+      {
+        cause: error,
+      },
+    );
   }
 }

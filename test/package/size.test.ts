@@ -12,16 +12,16 @@ import { entries, manifest, requireBuild, root } from './manifest.js';
 /** The maximum size of each entry in kB (1000 bytes). Raise a number only together with the change that needs it. */
 const BUDGET_KB: Readonly<Record<string, number>> = {
   // All built-in kinds; `core` is the same without them. A quarter of it is for custom resources: CEL and schemas.
-  index: 495.5,
+  index: 496.5,
   // Includes journals, initial states and time travel, about 4 kB.
   core: 147.5,
   // Includes the schema-based copying of stored specs.
   kinds: 309,
   admission: 151.5,
   // Two thirds of it are the kinds that controllers use. Node lifecycle, taints, tokens and topology hints take 8 kB.
-  controllers: 401,
+  controllers: 401.5,
   // A third of it are the kinds that controllers use, a fifth the scheduler with the expressions of devices.
-  runtime: 254,
+  runtime: 255,
   // A third of it is the field descriptions of the built-in kinds, for `kubectl explain`. Connections to aggregated APIs take 4 kB.
   http: 115.5,
   'codec/protobuf': 40,
@@ -30,14 +30,14 @@ const BUDGET_KB: Readonly<Record<string, number>> = {
   'indexed-db': 4,
   // HTTP/2, WebSockets, the HTTP thread, the flags of kube-apiserver and the stand-ins for envtest take 25 kB;
   // process images 5 kB, sockets and streams of pods 2 kB; lines of parse errors, UTF-16 and drafts that signals remove 0.5 kB.
-  node: 329,
+  node: 329.5,
   // All built-in kinds with their message types; snapshots take 8 kB, the client of etcd and its failures 3 kB.
-  etcd: 405,
+  etcd: 405.5,
   // Faults, request logs, seeded runs, matchers, captures and diffs over everything in `index`.
-  testing: 487,
-  vitest: 487,
-  jest: 487,
-  'node-test': 487,
+  testing: 488,
+  vitest: 488,
+  jest: 488,
+  'node-test': 488,
   opentelemetry: 4,
   zod: 2,
 };
@@ -92,13 +92,13 @@ const PAGES: readonly {
   {
     name: 'three kinds',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap, Lease, Role } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap, Lease, Role] }));",
-    budget: 136.5,
+    budget: 137,
     without: /terminationGracePeriodSeconds|unhealthyPodEvictionPolicy/,
   },
   {
     name: 'a client of a cluster elsewhere',
     code: "import { createClient } from 'orchplane/core'; import { httpTransport } from 'orchplane/http'; console.log(createClient({ transport: httpTransport({ baseUrl: 'http://localhost' }) }));",
-    budget: 47.5,
+    budget: 48,
     without: /terminationGracePeriodSeconds|unhealthyPodEvictionPolicy/,
   },
   {
