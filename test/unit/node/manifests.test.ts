@@ -97,9 +97,9 @@ describe('loadManifests', () => {
     const text = 'apiVersion: v1\nkind: Namespace\nmetadata: {name: ok}\n---\napiVersion: v1\nkind: [\n';
     const [failed, ...others] = await load(cluster, text);
     expect(others).toEqual([]);
-    expect(failed).toMatchObject({ outcome: 'failed', place: 'm.yaml:5 (document 2)' });
+    expect(failed).toMatchObject({ outcome: 'failed', place: 'm.yaml:6 (document 2)' });
     // Parse errors have the line numbers of the file.
-    expect(messageOf(failed)).toMatch(/^m\.yaml:5 \(document 2\): error converting YAML to JSON: yaml: line [67]: /);
+    expect(messageOf(failed)).toMatch(/^m\.yaml:6 \(document 2\): error converting YAML to JSON: yaml: line [67]: /);
     expect(cluster.resourceVersion).toBe(before);
   });
 

@@ -286,7 +286,7 @@ describe('tokens', () => {
     expect(await site.whoAmI({ token: 'good' })).toMatchObject({ username: 'user of authentication.k8s.io/v1' });
     expect((await site.call('/version', { token: 'bad' })).code).toBe(401);
     await expect(optionsOf(`--authentication-token-webhook-config-file=${await file('x', 'a: b')}`)).rejects.toThrow(
-      'it has no current-context',
+      'is not a kubeconfig',
     );
   });
 });

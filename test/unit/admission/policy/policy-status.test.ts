@@ -26,7 +26,7 @@ function serverWith(policies: ApiObject[]) {
   let changes = 1;
   const server = {
     lastChange: () => changes,
-    objects: { list: () => policies },
+    each: (_resource: unknown, visit: (object: ApiObject) => void) => [...policies].forEach(visit),
     writeStatus(object: ApiObject, change: (draft: DraftObject) => void, by?: string) {
       const draft = {} as DraftObject;
       change(draft);
