@@ -49,7 +49,9 @@ describe.skipIf(executablePath === undefined)(
 
     /** Opens a page and passes it to `use`. Fails if the page reports an error or a file is missing. */
     const visit = async (path: string, use: (page: Page) => Promise<void>, options: BrowserContextOptions = {}) => {
-      const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+      // Without transitions, whose colours in between have too little contrast.
+      const defaults = { viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' } as const;
+      const context = await browser.newContext({ ...defaults, ...options });
       const page = await context.newPage();
       const errors: string[] = [];
       page.on('pageerror', (error) => void errors.push(error.stack ?? error.message));
@@ -59,6 +61,17 @@ describe.skipIf(executablePath === undefined)(
       await context.close();
       expect(errors).toEqual([]);
       expect(site.missing).toEqual([]);
+    };
+
+    /** Opens the page of this title. A click may have no effect while the scripts of a page start. */
+    const follow = async (page: Page, part: string, title: string) => {
+      const heading = page.getByRole('heading', { level: 1, name: title });
+      const link = page.locator(part).getByRole('link', { name: title, exact: true }).first();
+      const isOpen = async () => {
+        if (!(await heading.isVisible())) await link.click();
+        return heading.isVisible();
+      };
+      await expect.poll(isOpen, { timeout: 30_000, interval: 500 }).toBe(true);
     };
 
     const isDark = (page: Page): Promise<boolean> =>
@@ -91,14 +104,11 @@ describe.skipIf(executablePath === undefined)(
 
     test('opens pages of other folders by their links, and after a reload', async () => {
       await visit('', async (page) => {
-        await page.locator('.VPSidebar').getByRole('link', { name: 'Applying', exact: true }).click();
-        await page.getByRole('heading', { level: 1, name: 'Applying' }).waitFor();
-        await page.locator('.VPSidebar').getByRole('link', { name: 'Comparison', exact: true }).click();
-        await page.getByRole('heading', { level: 1, name: 'Comparison' }).waitFor();
+        await follow(page, '.VPSidebar', 'Applying');
+        await follow(page, '.VPSidebar', 'Comparison');
         expect(page.url()).toBe(`${site.url}comparison.html`);
         await page.reload();
-        await page.locator('.vp-doc').getByRole('link', { name: 'Fidelity', exact: true }).first().click();
-        await page.getByRole('heading', { level: 1, name: 'Fidelity' }).waitFor();
+        await follow(page, '.vp-doc', 'Fidelity');
       });
     });
 
@@ -136,8 +146,7 @@ describe.skipIf(executablePath === undefined)(
             expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBe(0);
             if (path !== '') return;
             await page.getByRole('button', { name: 'Menu' }).click();
-            await page.locator('.VPSidebar').getByRole('link', { name: 'Access', exact: true }).click();
-            await page.getByRole('heading', { level: 1, name: 'Access' }).waitFor();
+            await follow(page, '.VPSidebar', 'Access');
           },
           phone,
         );
