@@ -52,6 +52,8 @@ export class ServerReconcilers {
   #installed: readonly ServedKind[] = [];
   #reconcilers = new Map<Kind, ServerReconciler>();
   #isReconciling = false;
+  /** `reconcile` was called during a write. */
+  #isRequested = false;
   #isPaced = false;
   /** The number of writes that a shared store has not confirmed. */
   #writing = 0;
@@ -84,8 +86,10 @@ export class ServerReconcilers {
    */
   reconcile({ isDue, isPaced }: { readonly isDue?: boolean; readonly isPaced?: boolean | undefined } = {}): void {
     // Writes to a shared store take time; the next run follows them.
+    if (this.#writing > 0) this.#isRequested = true;
     if (this.#isReconciling || this.#writing > 0 || (isDue !== true && this.#isUpToDate())) return;
     this.#isReconciling = true;
+    this.#isRequested = false;
     this.#isPaced = isPaced === true;
     try {
       // A reconciler may create work for another; the loop ends when nothing changes any more.
@@ -288,7 +292,7 @@ export class ServerReconcilers {
     const end = (retryMs: number) => (): void => {
       this.#writing--;
       if (retryMs > 0) this.#wakeAfter(retryMs);
-      else if (this.#writing === 0) this.reconcile({ isDue: true });
+      if (this.#writing === 0 && (retryMs === 0 || this.#isRequested)) this.reconcile({ isDue: true });
       if (this.#writing === 0) for (const resolve of this.#waitingForIdle.splice(0)) resolve();
     };
     // Another process may have written the same; other failures pass.

@@ -146,6 +146,33 @@ describe.skipIf(!hasEtcd)('keys of another program', () => {
     for (const key of Object.keys(values)) await remove(key);
   });
 
+  test('a new kind is served at once, also while the server updates other objects', async () => {
+    const schema = { openAPIV3Schema: { type: 'object' as const } };
+    const versions = [{ name: 'v1', served: true, storage: true, schema }];
+    const spec = (kind: string) => ({
+      group: 'example.com',
+      scope: 'Namespaced' as const,
+      names: { plural: `${kind.toLowerCase()}s`, kind },
+      versions,
+    });
+    for (let n = 0; n < 20; n++) {
+      const other = {
+        kind: 'CustomResourceDefinition',
+        metadata: { name: `other${n}s.example.com` },
+        spec: spec(`Other${n}`),
+      };
+      const key = `apiextensions.k8s.io/customresourcedefinitions/other${n}s.example.com`;
+      // The server writes the conditions of this definition, which may fail because it is removed.
+      await put(key, JSON.stringify({ apiVersion: 'apiextensions.k8s.io/v1', ...other }));
+      await remove(key);
+      const resource = `kind${n}s`;
+      const name = `${resource}.example.com`;
+      await cluster.api(CustomResourceDefinition).create({ metadata: { name }, spec: spec(`Kind${n}`) });
+      expect(cluster.resolve({ group: 'example.com', version: 'v1', resource }), `${n}`).toBeDefined();
+      await cluster.api(CustomResourceDefinition).delete(name);
+    }
+  });
+
   test('undeclared fields that a kube-apiserver has stored are removed by the next write', async () => {
     const name = 'gizmos.example.com';
     const schema = { openAPIV3Schema: { type: 'object' as const, properties: { spec: { type: 'object' as const } } } };
