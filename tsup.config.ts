@@ -9,7 +9,7 @@ import { dts } from 'rollup-plugin-dts';
 import { defineConfig } from 'tsup';
 import ts from 'typescript';
 import type { BuildTable, Chunk } from './src/node/code-cache.js';
-import { moduleOf, readModule, usesPeers } from './tsup.modules.js';
+import { moduleOf, nodesOf, readModule, usesPeers } from './tsup.modules.js';
 import { scriptsOf } from './tsup.scripts.js';
 
 const ENTRIES = [
@@ -66,6 +66,15 @@ export default defineConfig({
   // The built-ins of src/node keep their `node:` prefix.
   external: [/^node:/],
   removeNodeProtocol: false,
+  esbuildPlugins: [
+    {
+      name: 'used-parts',
+      setup({ onLoad }) {
+        onLoad({ filter: /[\\/]sorted-btree[\\/]b\+tree\.js$/ }, ({ path }) => ({ contents: treeModule(path) }));
+        onLoad({ filter: /[\\/]fast-json-patch[\\/]index\.mjs$/ }, () => ({ contents: JSON_PATCH_MODULE }));
+      },
+    },
+  ],
   esbuildOptions(options) {
     options.mainFields = ['module', 'main'];
     options.define = { 'process.env.NODE_ENV': '"development"' };
@@ -79,6 +88,57 @@ export default defineConfig({
     await writeDeclarations();
   },
 });
+
+/** fast-json-patch with what src/merge/json-patch.ts calls: the object that it exports by default has all of its functions. */
+const JSON_PATCH_MODULE = `
+  import { applyOperation } from './module/core.mjs';
+  import { escapePathComponent, unescapePathComponent } from './module/helpers.mjs';
+  export default { applyOperation, escapePathComponent, unescapePathComponent };
+`;
+
+/** What `Tree` in src/storage/table.ts has, and what the package itself calls when it is loaded. */
+const TREE_METHODS = ['get', 'set', 'delete', 'forRange', 'values', 'size', 'clone', 'freeze'];
+
+/**
+ * sorted-btree as an ES module that exports what src/storage/table.ts imports, without the methods that nothing calls: bundlers
+ * keep all methods of a class. A method stays if its name is in `TREE_METHODS` or in the code that stays.
+ */
+function treeModule(path: string): string {
+  const source = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.ES2022, true, ts.ScriptKind.JS);
+  const statements = nodesOf(source).filter((node) => ts.isExpressionStatement(node) || ts.isIfStatement(node));
+  const methods = statements.flatMap((node) => {
+    const name = /^(?:Object\.defineProperty\(\w+\.prototype, "(\w+)"|\w+\.prototype\.(\w+) = )/.exec(node.getText());
+    return name === null ? [] : [{ node, name: name[1] ?? name[2] ?? '' }];
+  });
+  const isMethod = new Set(methods.map(({ node }): ts.Node => node));
+  const isIterator = (node: ts.Node): boolean => node.getText().includes('BTree.prototype[Symbol.iterator]');
+  const used = new Set(TREE_METHODS);
+  const use = (node: ts.Node): void => {
+    if (ts.isPropertyAccessExpression(node)) used.add(node.name.text);
+    ts.forEachChild(node, (child) => {
+      if (!isMethod.has(child) && !(ts.isIfStatement(child) && isIterator(child))) use(child);
+    });
+  };
+  use(source);
+  for (let size = 0; size !== used.size; ) {
+    size = used.size;
+    for (const { node, name } of methods) if (used.has(name)) use(node);
+  }
+  const isExport = (node: ts.Node): boolean => /^(?:exports\.|Object\.defineProperty\(exports)/.test(node.getText());
+  const dropped = [
+    ...methods.filter(({ name }) => !used.has(name)).map(({ node }) => node),
+    ...statements.filter(
+      (node) =>
+        (ts.isIfStatement(node) && isIterator(node)) ||
+        (isExport(node) && !node.getText().startsWith('exports.EmptyBTree = (')),
+    ),
+  ];
+  let text = source.text;
+  for (const node of dropped.sort((left, right) => right.pos - left.pos)) {
+    text = text.slice(0, node.getStart()) + text.slice(node.end);
+  }
+  return text.replace('exports.EmptyBTree = ', 'export const EmptyBTree = ');
+}
 
 const ANNOTATION = '/* @__PURE__ */';
 

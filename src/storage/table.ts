@@ -16,7 +16,11 @@ import type { KeyIndex, KeysOf, ListPage, ListQuery, ObjectKey, Range } from './
 // both, and its constructor is the class.
 type BTreeClass = typeof import('sorted-btree', { with: { 'resolution-mode': 'require' }}).default;
 const BTree = EmptyBTree.constructor as BTreeClass;
-type Tree = InstanceType<typeof BTree<string, ApiObject>>;
+type CompleteTree = InstanceType<typeof BTree<string, ApiObject>>;
+/** The build removes all other methods: `TREE_METHODS` in tsup.config.ts. */
+interface Tree extends Pick<CompleteTree, 'get' | 'set' | 'delete' | 'forRange' | 'values' | 'size'> {
+  clone(): Tree;
+}
 
 /** A state that is kept for the later pages of a list. */
 interface HeldState {
