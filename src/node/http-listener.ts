@@ -176,6 +176,10 @@ class Exchange {
     try {
       const outgoing = this.#outgoing;
       if (outgoing instanceof ServerResponse && outgoing.socket === null && !(await untilFirst(outgoing))) return;
+      if (!isHttp2(this.#incoming) && this.#incoming.httpVersionMajor !== 1) {
+        this.#closeConnectionAfterResponse();
+        return this.#send(textAnswer(505, '505 HTTP Version Not Supported: unsupported protocol version'));
+      }
       if (mayLackHeaders(this.#incoming)) return this.#send(textAnswer(431, '431 Request Header Fields Too Large'));
       const path = pathOfTarget(this.#incoming.url ?? '');
       if (path === undefined) return this.#send(this.#answerWithoutPath());

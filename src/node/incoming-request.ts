@@ -199,9 +199,9 @@ export function announcesBody(message: Incoming): boolean {
   return length !== undefined && Number(length) > 0;
 }
 
-/** Whether a message came over HTTP/2. */
+/** Whether a message came over HTTP/2. Its version does not tell: HTTP/1 requests may claim any. */
 export function isHttp2(message: Incoming): message is Http2ServerRequest {
-  return message.httpVersionMajor === 2;
+  return 'stream' in message;
 }
 
 /** Whether other code has read from the message. */

@@ -10,7 +10,7 @@ import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { StatusReason } from '../../meta/status.js';
 import { append } from '../../util/arrays.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
-import { evaluateSet, POLICY_BUDGET, type Scope, scopeOf } from '../cel/evaluate.js';
+import { EvaluationPace, evaluateSet, POLICY_BUDGET, type Scope, scopeOf } from '../cel/evaluate.js';
 import { type ExpressionInput, namespaceObject, variablesOf } from '../cel/input.js';
 import { policyConditions } from '../cel/match-conditions.js';
 import { idleWithout } from '../idle.js';
@@ -80,7 +80,11 @@ class Session {
     this.#reinvocation.beginRound(object);
     try {
       const namespace = namespaceOf(this.#request, this.#view);
-      for (const invocation of invocations) await this.#runOne(invocation, namespace);
+      const pace = new EvaluationPace();
+      for (const invocation of invocations) {
+        await pace.pause();
+        await this.#runOne(invocation, namespace);
+      }
       // As in the reference server, a mutation without effect also triggers reinvocation.
       // upstream: apiserver/pkg/admission/plugin/policy/mutating/dispatcher.go dispatcher.dispatchInvocations
       if (this.#draft.isDirty) this.#reinvocation.objectChanged();

@@ -11,6 +11,7 @@ import type { StatusReason } from '../../meta/status.js';
 import { recoverFrom } from '../../util/catch-error.js';
 import { escapeForPages } from '../../util/json.js';
 import { chain, type MaybePromise, rescue } from '../../util/maybe-promise.js';
+import { EvaluationPace } from '../cel/evaluate.js';
 import type { ExpressionInput } from '../cel/input.js';
 import { idleWithout } from '../idle.js';
 import { isExemptFromPolicies, matchResources, namespaceOf } from '../match/match.js';
@@ -30,10 +31,11 @@ export const validatingAdmissionPolicy: AdmissionPlugin = /* @__PURE__ */ idleWi
   validate,
 });
 
-/** Only conversion of custom resources is asynchronous. */
+/** Conversion of custom resources is asynchronous, and so may be the evaluation with many parameters. */
 function mayBeAsynchronous(served: ServedKind, view: ClusterView): boolean {
   const policies = validatingPolicies(view);
   if (policies.length === 0) return false;
+  if (policies.some(({ bindings }) => bindings.some(({ spec }) => spec.paramRef?.selector !== undefined))) return true;
   const waits = (kind: ServedKind | undefined) => kind?.kind.customResourceHandler?.mayBeAsynchronous === true;
   return view.versionsOf(served).some(waits) || policies.some(({ spec }) => waits(paramKindOf(spec.paramKind, view)));
 }
@@ -85,6 +87,7 @@ class Session {
   readonly #denials: Denial[] = [];
   /** By matched kind. */
   readonly #objects = new Map<Match['matched'], VersionedObjects>();
+  readonly #pace = new EvaluationPace();
 
   constructor(request: AdmissionRequest, view: ClusterView) {
     this.#request = request;
@@ -114,9 +117,7 @@ class Session {
       () => this.#prepare(binding, run),
       (error) => this.#misconfigured(error, run.policy, binding),
     );
-    return chain(ready, (prepared) => {
-      if (prepared !== undefined) this.#evaluateParams(binding, run, prepared);
-    });
+    return chain(ready, (prepared) => prepared && this.#evaluateParams(binding, run, prepared));
   }
 
   /** The parameters and objects to evaluate with; undefined if the binding does not match. */
@@ -148,13 +149,14 @@ class Session {
     return wireObjectFor(object, this.#request.served, match, { view: this.#view, refuse });
   }
 
-  #evaluateParams(binding: Binding, run: PolicyRun, { params, objects }: Prepared): void {
+  #evaluateParams(binding: Binding, run: PolicyRun, { params, objects }: Prepared): MaybePromise<void> {
     const { match, policy } = run;
     const compiled = policy.compiled();
     const namespace = namespaceOf(this.#request, this.#view);
     const input = { request: this.#request, view: this.#view, kind: match.kind, resource: match.resource, ...objects };
-    const results = params.map((one) => evaluatePolicy(compiled, { ...input, params: one }, namespace));
-    for (const result of results) this.#enforce(binding, result, run);
+    const evaluate = (one: Prepared['params'][number]): void =>
+      this.#enforce(binding, evaluatePolicy(compiled, { ...input, params: one }, namespace), run);
+    return inTurn(params, (one) => chain(params.length > 1 ? this.#pace.pause() : undefined, () => evaluate(one)));
   }
 
   #enforce(binding: Binding, { decisions, annotations }: PolicyEvaluation, { policy, notes }: PolicyRun): void {

@@ -8,6 +8,7 @@ import type { ApiObject } from '../../meta/object.js';
 import type { AccessAttributes, AccessDecision } from '../../protocol/access.js';
 import type { User } from '../../protocol/request.js';
 import { quote } from '../../text/go/go-text.js';
+import { append } from '../../util/arrays.js';
 import { getOrInsertComputed } from '../../util/once.js';
 import type { Role, Roles } from './roles.js';
 import { RuleTable } from './rule-table.js';
@@ -192,7 +193,8 @@ export class Bindings {
     const own = this.#users.get(user.user);
     let found = own?.find(attributes, roles);
     let dangling = found === undefined ? (own?.dangling(roles) ?? NONE) : NONE;
-    for (const group of user.groups ?? []) {
+    const all: Binding[] = [];
+    for (const group of distinct(user.groups)) {
       const grants = this.#groups.get(group);
       if (grants === undefined) continue;
       const grant = grants.find(attributes, roles);
@@ -200,9 +202,10 @@ export class Bindings {
         if (found === undefined || isBefore(grant, found)) found = grant;
       } else if (found === undefined) {
         const more = grants.dangling(roles);
-        if (more.length > 0) dangling = [...dangling, ...more];
+        if (more.length > 0) append(all, more);
       }
     }
+    if (all.length > 0) dangling = [...dangling, ...all];
     return found ?? (dangling.length < 2 ? dangling : sortedBindings(dangling));
   }
 
@@ -212,7 +215,7 @@ export class Bindings {
   }
 
   #grantsOf({ user, groups = [] }: User): Grants[] {
-    const found = [this.#users.get(user), ...groups.map((group) => this.#groups.get(group))];
+    const found = [this.#users.get(user), ...Array.from(distinct(groups), (group) => this.#groups.get(group))];
     return found.filter((grants) => grants !== undefined);
   }
 
@@ -247,6 +250,11 @@ export class Bindings {
     if (kind !== 'ServiceAccount' || accountNamespace === '') return undefined;
     return { in: this.#users, name: `system:serviceaccount:${accountNamespace}:${name}` };
   }
+}
+
+/** Access reviews may name a group many times. */
+function distinct(groups: readonly string[] = []): Iterable<string> {
+  return groups.length < 16 ? groups : new Set(groups);
 }
 
 function sortedBindings(bindings: readonly Binding[]): readonly Binding[] {

@@ -8,7 +8,7 @@ import { readCertificateRequest } from '../../text/x509/certificate.js';
 import { DerError, DerReader, TAG } from '../../text/x509/der.js';
 import { firstPemBlockIn } from '../../text/x509/pem.js';
 import { toHex } from '../../util/bytes.js';
-import { type Bytes, concat } from './write-der.js';
+import { type Bytes, concat, element, oid, sequence, text } from './write-der.js';
 
 export interface SigningRequest {
   readonly commonName: string;
@@ -18,8 +18,9 @@ export interface SigningRequest {
   readonly uris: readonly string[];
   /** 4 or 16 bytes each. */
   readonly ipAddresses: readonly Uint8Array[];
-  /** Complete DER elements as received. */
+  /** The subject of the certificate, a complete DER element. */
   readonly subject: Uint8Array;
+  /** A complete DER element as received. */
   readonly publicKey: Uint8Array;
   /** The signed bytes, the algorithm's OID and the signature. */
   readonly signed: { readonly body: Uint8Array; readonly algorithm: string; readonly signature: Uint8Array };
@@ -48,7 +49,7 @@ export function readSigningRequest(base64: string): SigningRequest {
   const body = whole(outer);
   const inner = new DerReader(body).sequence();
   inner.integer();
-  const subject = whole(inner);
+  inner.any();
   const publicKey = whole(inner);
   const names = namesIn(inner.element(TAG.context0));
   const algorithm = outer.sequence().oid();
@@ -60,10 +61,38 @@ export function readSigningRequest(base64: string): SigningRequest {
     emailAddresses: texts(EMAIL),
     uris: texts(URI),
     ipAddresses: of(IP),
-    subject,
+    subject: subjectOf(facts.attributes),
     publicKey,
     signed: { body, algorithm, signature: outer.bitString() },
   };
+}
+
+/** The attributes of a subject, as lists: country, O, OU, locality, province, street, postal code. */
+const LISTED = ['550406', '55040a', '55040b', '550407', '550408', '550409', '550411'];
+/** The last one counts: CN, serial number. */
+const SINGLE = ['550403', '550405'];
+
+/**
+ * The subject for a certificate: the known attributes of the request in a fixed order. Others are dropped, above all a UID,
+ * which no signer checks.
+ * upstream: crypto/x509/pkix Name.ToRDNSequence
+ */
+function subjectOf(attributes: readonly { readonly type: string; readonly value: string }[]): Uint8Array {
+  const valuesOf = (type: string) => attributes.flatMap((one) => (one.type === type ? [one.value] : []));
+  const lists = [
+    ...LISTED.map((type) => ({ type, values: valuesOf(type) })),
+    ...SINGLE.map((type) => ({ type, values: valuesOf(type).slice(-1).filter(Boolean) })),
+  ];
+  return sequence(
+    ...lists.flatMap(({ type, values }) => {
+      if (values.length === 0) return [];
+      const tagOf = (value: string) => (/^[A-Za-z0-9 '()+,\-./:=?]*$/.test(value) ? TAG.printable : TAG.utf8);
+      const entries = values.map((value) => sequence(oid(type), text(tagOf(value), value)));
+      // The elements of a set are sorted by their bytes.
+      entries.sort((left, right) => (toHex(left) < toHex(right) ? -1 : 1));
+      return [element(TAG.set, ...entries)];
+    }),
+  );
 }
 
 /** The next element including its tag and length. */

@@ -18,13 +18,42 @@ import { trimRight } from '../../util/trim.js';
  */
 export function missingRules(held: readonly AccessRule[], wanted: readonly AccessRule[]): AccessRule[] {
   const single = held.map(toHeldRule);
-  const joined = FIELDS.reduce(joinRules, single);
-  let left = MAX_PARTS;
+  const candidates = new Candidates(FIELDS.reduce(joinRules, single));
+  let parts = MAX_PARTS;
+  let comparisons = MAX_COMPARISONS;
+  const isCovered = (rule: AccessRule, by: readonly HeldRule[]): boolean => {
+    for (const one of by) {
+      if (--comparisons < 0) return false;
+      if (covers(one, rule)) return true;
+    }
+    return false;
+  };
   return wanted.flatMap((rule) => {
-    left -= partsOf(rule);
-    if (left < 0) return single.some((one) => covers(one, rule)) ? [] : [rule];
-    return [...brokenDown(rule)].filter((part) => !joined.some((one) => covers(one, part)));
+    parts -= partsOf(rule);
+    if (parts < 0) return isCovered(rule, single) ? [] : [rule];
+    return [...brokenDown(rule)].filter((part) => !candidates.of(part).some((by) => isCovered(part, by)));
   });
+}
+
+/** Held rules by the resources that they name. */
+class Candidates {
+  readonly #byResource = new Map<string, HeldRule[]>();
+  readonly #paths: readonly HeldRule[];
+
+  constructor(rules: readonly HeldRule[]) {
+    for (const rule of rules) {
+      for (const resource of rule.resources) getOrInsertComputed(this.#byResource, resource, () => []).push(rule);
+    }
+    this.#paths = rules.filter(({ nonResourceURLs }) => nonResourceURLs.size > 0);
+  }
+
+  /** The rules that may cover a rule for one resource or path. */
+  of({ resources: [resource] = [] }: AccessRule): readonly (readonly HeldRule[])[] {
+    if (resource === undefined) return [this.#paths];
+    const slash = resource.indexOf('/');
+    const names = slash < 0 ? [resource, '*'] : [resource, `*${resource.slice(slash)}`, '*'];
+    return names.map((name) => this.#byResource.get(name) ?? []);
+  }
 }
 
 /** Merges rules that differ only in their verbs. The verbs keep their order. */
@@ -69,6 +98,9 @@ export function printStringList(words: readonly string[]): string {
  * covered only if a single held rule covers them.
  */
 const MAX_PARTS = 200_000;
+
+/** The limit for comparisons of two rules, about half a second. What is not compared is not covered. */
+const MAX_COMPARISONS = 10_000_000;
 
 function partsOf({ verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] }: AccessRule) {
   const named = apiGroups.length * resources.length * Math.max(1, resourceNames.length);

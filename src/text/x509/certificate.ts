@@ -66,8 +66,14 @@ function parseCertificate(der: Uint8Array): { facts: CertificateFacts; subject: 
   });
 }
 
+/** The subject of a certificate request. */
+export interface RequestSubject extends CertificateRequestFacts {
+  /** Every attribute that is a string, in order. */
+  readonly attributes: readonly { readonly type: string; readonly value: string }[];
+}
+
 /** Reads a certificate request; undefined if the bytes are not exactly one request. */
-export function readCertificateRequest(der: Uint8Array): CertificateRequestFacts | undefined {
+export function readCertificateRequest(der: Uint8Array): RequestSubject | undefined {
   return orUndefined(() => {
     const outer = new DerReader(der).only(TAG.sequence);
     const body = outer.sequence();
@@ -77,7 +83,8 @@ export function readCertificateRequest(der: Uint8Array): CertificateRequestFacts
     body.element(TAG.context0).each((attribute) => attribute.any());
     readAlgorithm(outer.sequence());
     outer.bitString();
-    return namesIn(subject);
+    const attributes = subject.flatMap(({ type, value }) => (value === undefined ? [] : [{ type, value }]));
+    return { ...namesIn(subject), attributes };
   });
 }
 

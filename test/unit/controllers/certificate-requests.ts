@@ -11,6 +11,8 @@ export interface RequestParts {
   readonly ipAddresses?: readonly string[];
   readonly emailAddresses?: readonly string[];
   readonly uris?: readonly string[];
+  /** Attributes of the subject after the common name, by their OID. */
+  readonly attributes?: Readonly<Record<string, string>>;
   readonly keys?: Keys;
   /** Signs the request with a different key. */
   readonly isForged?: boolean;
@@ -42,7 +44,11 @@ export async function requestFor(parts: RequestParts): Promise<MadeRequest> {
     ...(parts.uris ?? []).map((value) => ({ type: 'url' as const, value })),
   ];
   const request = await x509.Pkcs10CertificateRequestGenerator.create({
-    name: [...organizations.map((value) => ({ O: [value] })), { CN: [commonName] }],
+    name: [
+      ...organizations.map((value) => ({ O: [value] })),
+      { CN: [commonName] },
+      ...Object.entries(parts.attributes ?? {}).map(([type, value]) => ({ [type]: [value] })),
+    ],
     keys: isForged ? { publicKey: pair.publicKey, privateKey: (await make()).privateKey } : pair,
     signingAlgorithm: algorithm,
     extensions: names.length === 0 ? [] : [new x509.SubjectAlternativeNameExtension(names)],

@@ -74,7 +74,7 @@ describe('certificate signing controller', () => {
     const root = new X509Certificate(authority.certificate);
     expect(certificate?.verify(root.publicKey)).toBe(true);
     expect(certificate?.checkIssued(root)).toBe(true);
-    expect(certificate?.subject).toBe('O=dev\nO=ops\nCN=alice');
+    expect(certificate?.subject).toBe('O=dev + O=ops\nCN=alice');
     expect(certificate?.issuer).toBe('CN=test-ca');
     expect(certificate?.ca).toBe(false);
     expect(certificate?.keyUsage).toEqual(['1.3.6.1.5.5.7.3.2']);
@@ -99,6 +99,15 @@ describe('certificate signing controller', () => {
     expect(certificate?.subjectAltName).toBe('DNS:n1.example.com, IP Address:10.0.0.1');
     const expected = createPublicKey({ key: Buffer.from(publicKey), format: 'der', type: 'spki' });
     expect(certificate?.publicKey.equals(expected)).toBe(true);
+  });
+
+  test('writes only known attributes of the subject into the certificate, in a fixed order', async () => {
+    await start();
+    const attributes = { '1.3.6.1.4.1.57683.2': 'uid-of-another-user', '2.5.4.42': 'Alice', '2.5.4.7': 'Zürich' };
+    await request('kube-apiserver-client', CLIENT, { commonName: 'alice', organizations: ['ops', 'dev'], attributes });
+    await response('Approved');
+    const certificate = await issued();
+    expect(certificate?.subject).toBe('O=dev + O=ops\nL=Zürich\nCN=alice');
   });
 
   test('signs the request that admission has checked, also after a byte order mark', async () => {

@@ -136,6 +136,13 @@ describe('the response that a client receives', () => {
     connection.socket.destroy();
   });
 
+  test.each(['GET / HTTP/2.0', 'POST * HTTP/2.0', 'GET / HTTP/0.9'])('rejects the version of "%s"', async (line) => {
+    await using fake = await site(async () => text('answered'));
+    const response = await exchange(fake.port, `${line}\r\nHost: x\r\nContent-Length: 10\r\n\r\n`);
+    expect(response).toMatch(/^HTTP\/1\.1 505 HTTP Version Not Supported\r\n/);
+    expect(fake.errors).toEqual([]);
+  });
+
   test('ends the connection in HTTP/1.0, and streams without chunks', async () => {
     await using fake = await site({ code: 200, headers: [], body: streamOf('a', 'b') });
     const answer = await exchange(fake.port, 'GET / HTTP/1.0\r\n\r\n');

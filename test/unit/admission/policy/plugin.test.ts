@@ -114,6 +114,29 @@ describe('a ValidatingAdmissionPolicy', () => {
     expect((await deployments.get('d')).spec.replicas).toBe(4);
   });
 
+  test('lets others run while it is evaluated for many parameters', async () => {
+    const cluster = policyCluster();
+    await definePolicy(cluster, 'p', {
+      paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
+      validations: [{ expression: "object.data.all(k, !(k in params.data)) || params.data.a == 'deny'" }],
+    });
+    const maps = cluster.api(ConfigMap, 'default');
+    const labels = { param: 'yes' };
+    for (let i = 0; i < 40; i++) await maps.create({ metadata: { name: `param-${i}`, labels }, data: { a: 'b' } });
+    await bind(cluster, 'p', { paramRef: { selector: { matchLabels: labels }, parameterNotFoundAction: 'Deny' } });
+    const data = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, 'v']));
+    let turns = 0;
+    const count = (): void => {
+      turns++;
+      timer = setImmediate(count);
+    };
+    let timer = setImmediate(count);
+    await maps.create(map('x', data));
+    clearImmediate(timer);
+    expect(turns).toBeGreaterThan(3);
+    expect(await rejectionMessage(maps.create(map('y', { ...data, a: 'x' })))).toContain('failed expression');
+  });
+
   test('never validates policies or authentication reviews, but validates webhook configurations', async () => {
     const cluster = policyCluster();
     const everything = { apiGroups: ['*'], apiVersions: ['*'], operations: ['*'], resources: ['*/*', '*'] };

@@ -48,6 +48,22 @@ describe.each(['orch', 'kubernetes'] as const)('access reviews with RBAC in the 
     expect(status).toEqual({ allowed: true, reason });
   });
 
+  test('looks up a group once that a review names many times', async () => {
+    const cluster = testCluster();
+    const subjects = [{ kind: 'Group' as const, apiGroup: 'rbac.authorization.orch.io', name: 'g' }];
+    const roleRef = { kind: 'Role' as const, apiGroup: 'rbac.authorization.orch.io', name: 'missing' };
+    const bindings = cluster.api(RoleBinding, 'default');
+    for (let i = 0; i < 3; i++) await bindings.create({ metadata: { name: `b${i}` }, subjects, roleRef });
+    const spec = {
+      groups: Array.from({ length: 60_000 }, () => 'g'),
+      resourceAttributes: { namespace: 'default', verb: 'get', resource: 'pods' },
+    };
+    const before = process.cpuUsage();
+    const { status } = await cluster.api(LocalSubjectAccessReview, 'default').create({ spec });
+    expect(process.cpuUsage(before).user / 1000).toBeLessThan(2_000);
+    expect(status).toMatchObject({ allowed: false, reason: expect.stringContaining('"missing" not found') });
+  });
+
   test('returns the same result for self reviews, including rules', async () => {
     const cluster = await start();
     const client = cluster.with({ as: { user: 'alice', groups: ['dev', 'system:authenticated'] } });
