@@ -18,7 +18,10 @@ import { isPodFinished, isTerminating, podCondition, type StoredPod } from './wo
 export interface PodCollectorOptions {
   /** How many finished pods are kept; 0: all of them. 12500 unless given. */
   readonly terminatedPods?: number | undefined;
-  /** How long a pod is kept after its node disappeared or while the node has not appeared, in milliseconds; 40 seconds unless given. */
+  /**
+   * How long a pod is kept after its creation and after its node disappeared or while the node has not appeared, in
+   * milliseconds; 40 seconds unless given.
+   */
   readonly missingNodeMs?: number | undefined;
   /**
    * How long a terminating pod that was never scheduled is left to the holders of its finalizers, in milliseconds; 3 seconds
@@ -105,8 +108,12 @@ class PodCollector extends ControllerPart<Readonly<Record<keyof PodCollectorOpti
 
   async #collectOrphan(pod: StoredPod, node: string): Promise<ReconcileResult | undefined> {
     const now = this.context.clock.now();
-    const since = this.#missingSince.get(node) ?? now;
-    this.#missingSince.set(node, since);
+    const missingSince = this.#missingSince.get(node) ?? now;
+    this.#missingSince.set(node, missingSince);
+    // Its owner replaces a collected pod at once, possibly on the same node. In the reference server a replacement waits as long,
+    // because the wait for a node begins again with each collection.
+    // upstream: pkg/controller/podgc/gc_controller.go PodGCController.gcOrphaned
+    const since = Math.max(missingSince, timeToMs(pod.metadata.creationTimestamp));
     const waitMs = since + this.options.missingNodeMs - now;
     if (waitMs > 0) return { requeueAfterMs: waitMs };
     // The informer may be behind: ask the server whether the node exists.

@@ -4,7 +4,18 @@
  */
 import { createCluster, mergePatch } from 'orchplane';
 import { controllers, stages, standardControllers } from 'orchplane/controllers';
-import { ConfigMap, Deployment, Node, Pod, PodDisruptionBudget, ResourceQuota, Service } from 'orchplane/kinds';
+import {
+  ConfigMap,
+  DaemonSet,
+  Deployment,
+  EndpointSlice,
+  Endpoints,
+  Node,
+  Pod,
+  PodDisruptionBudget,
+  ResourceQuota,
+  Service,
+} from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
 import { apiOf, entries, items } from './growing-values.js';
@@ -56,6 +67,63 @@ test('creates a pod with 16,000 labels beside a Service within the limits', TIME
   await pods.create({ ...pod('a'), metadata: { name: 'a', labels: entries(16_000, 'k-', 'v') } });
   const change = mergePatch({ metadata: { labels: { 'k-0': 'w' } } });
   expect(await cpuTime(() => pods.patch('a', change).then(() => cluster.settle()))).toBeLessThan(2_500);
+});
+
+test('creates a Service of 12,000 ports beside 40 ready pods within the limits', TIMEOUT, async () => {
+  await using cluster = clusterWithControllers();
+  await apiOf(cluster, Node).create({ metadata: { name: 'n' } });
+  for (const index of items(40, (each) => each)) await apiOf(cluster, Pod).create(pod(`p-${index}`));
+  await cluster.settle();
+  const ports = items(12_000, (index) => ({ name: `p${index}`, port: index + 1 }));
+  const create = () =>
+    apiOf(cluster, Service).create({
+      metadata: { name: 's' },
+      spec: { clusterIP: 'None', selector: { a: 'b' }, ports },
+    });
+  expect(await cpuTime(() => create().then(() => cluster.settle()))).toBeLessThan(6_000);
+  expect((await cluster.api(Endpoints).get('s')).subsets?.[0]).toMatchObject({ addresses: { length: 40 } });
+});
+
+test('mirrors Endpoints of 5,000 addresses and 5,000 ports within the limits', TIMEOUT, async () => {
+  await using cluster = clusterWithControllers();
+  await apiOf(cluster, Service).create({ metadata: { name: 's' }, spec: { clusterIP: 'None' } });
+  const addresses = items(5_000, (index) => ({ ip: `10.1.${index >> 8}.${index & 255}` }));
+  const ports = items(5_000, (index) => ({ name: `p${index}`, port: index + 1 }));
+  const create = () => apiOf(cluster, Endpoints).create({ metadata: { name: 's' }, subsets: [{ addresses, ports }] });
+  expect(await cpuTime(() => create().then(() => cluster.settle()))).toBeLessThan(4_000);
+  const slices = (await cluster.api(EndpointSlice).list()).items.filter(
+    ({ metadata }) => metadata.name !== 'kubernetes',
+  );
+  expect(slices).toMatchObject([{ endpoints: { length: 1_000 }, ports: { length: 5_000 } }]);
+});
+
+test('reconciles a DaemonSet with 10,000 node selector terms beside 50 nodes within the limits', TIMEOUT, async () => {
+  await using cluster = clusterWithControllers();
+  for (const index of items(50, (each) => each))
+    await apiOf(cluster, Node).create({ metadata: { name: `n-${index}` } });
+  await cluster.settle();
+  const nodeSelectorTerms = items(10_000, (index) => ({
+    matchExpressions: [{ key: 'k', operator: 'In', values: [`v-${index}`] }],
+  }));
+  const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } };
+  const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [container], affinity } };
+  const spec = { selector: { matchLabels: { a: 'b' } }, template };
+  const create = () => apiOf(cluster, DaemonSet).create({ metadata: { name: 'a' }, spec });
+  expect(await cpuTime(() => create().then(() => cluster.settle()))).toBeLessThan(2_500);
+});
+
+test('adds 30 nodes beside a pod with a node selector of 50,000 entries within the limits', TIMEOUT, async () => {
+  await using cluster = clusterWithControllers();
+  await apiOf(cluster, Node).create({ metadata: { name: 'n' } });
+  await apiOf(cluster, Pod).create(pod('a', { nodeSelector: entries(50_000, 'k-', 'v') }));
+  await cluster.settle();
+  const addNodes = async () => {
+    for (const index of items(30, (each) => each)) {
+      await apiOf(cluster, Node).create({ metadata: { name: `n-${index}` } });
+      await cluster.settle();
+    }
+  };
+  expect(await cpuTime(addNodes)).toBeLessThan(3_000);
 });
 
 test('updates a ready pod with 6,000 init containers within the limits', TIMEOUT, async () => {

@@ -71,7 +71,7 @@ export function endpointSlices({ maxEndpointsPerSlice = 100 }: EndpointSlicesOpt
           const topologyEvents: (TopologyEvent | undefined)[] = [];
           const wantsHints = wantsTopologyHints(service, dialect);
           if (!wantsHints) topologyEvents.push(...familiesOf(service).map((family) => topology.disable(key, family)));
-          const { podsWithoutNode, ...changes } = planSlices({
+          const { podsWithoutNode, omission, ...changes } = planSlices({
             service,
             pods: selectedPods,
             existing: slices.of(key).filter(({ metadata }) => metadata.deletionTimestamp === undefined),
@@ -88,6 +88,7 @@ export function endpointSlices({ maxEndpointsPerSlice = 100 }: EndpointSlicesOpt
             dialect,
             manager: own,
           });
+          if (omission !== undefined) events.record(service, 'Warning', 'TooManyPorts', omission);
           for (const { node } of podsWithoutNode) waiting.set(node, (waiting.get(node) ?? new Set()).add(key));
           const problems = podsWithoutNode.map(
             ({ pod, node }) => `skipping Pod ${pod} for Service ${key}: Node ${node} Not Found`,

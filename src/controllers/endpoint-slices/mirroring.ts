@@ -17,7 +17,14 @@ import {
   serviceNameLabel,
   triggerTimeAnnotation,
 } from '../endpoints/pod-services.js';
-import { type Address, addressesIn, portsKey, type Subset, sortSlicePorts, subsetsOf } from '../endpoints/subsets.js';
+import {
+  type Address,
+  omittedPortsText,
+  portsKey,
+  repackSubsets,
+  type Subset,
+  sortSlicePorts,
+} from '../endpoints/subsets.js';
 import type { Controller } from '../runtime/controller.js';
 import { controllerReference } from '../runtime/owners.js';
 import { slicePrefix } from './plan-slices.js';
@@ -112,7 +119,7 @@ export function endpointSliceMirroring(options: EndpointSliceMirroringOptions = 
 }
 
 /** Describes addresses that are not mirrored, for events. */
-function omissions({ invalid, skipped }: MirrorPlan, max: number): { reason: string; text: string }[] {
+function omissions({ invalid, skipped, omittedPorts }: MirrorPlan, max: number): { reason: string; text: string }[] {
   const found: { reason: string; text: string }[] = [];
   if (invalid > 0) {
     const text = `Skipped ${invalid} invalid IP addresses when mirroring to EndpointSlices`;
@@ -124,6 +131,8 @@ function omissions({ invalid, skipped }: MirrorPlan, max: number): { reason: str
       `${skipped} addresses were skipped`;
     found.push({ reason: 'TooManyAddressesToMirror', text });
   }
+  const text = omittedPortsText(omittedPorts);
+  if (text !== undefined) found.push({ reason: 'TooManyPorts', text });
   return found;
 }
 
@@ -144,6 +153,8 @@ interface MirrorPlan {
   readonly invalid: number;
   /** The number of skipped addresses, including invalid ones. */
   readonly skipped: number;
+  /** See {@link repackSubsets}. */
+  readonly omittedPorts: number;
 }
 
 function planMirror(input: MirrorInput): MirrorPlan {
@@ -151,7 +162,8 @@ function planMirror(input: MirrorInput): MirrorPlan {
   const groups = new Map<string, Group>();
   let invalid = 0;
   let skipped = 0;
-  for (const subset of subsetsOf(addressesIn(endpoints.subsets ?? []))) {
+  const { subsets, omittedPorts } = repackSubsets(endpoints.subsets ?? []);
+  for (const subset of subsets) {
     const { wrong, left } = addSubset(groups, subset, maxEndpoints);
     invalid += wrong;
     skipped += left;
@@ -167,7 +179,7 @@ function planMirror(input: MirrorInput): MirrorPlan {
     byGroup.delete(key);
   }
   for (const slices of byGroup.values()) changes.remove.push(...slices);
-  return { changes: reuseRemoved(changes), invalid, skipped };
+  return { changes: reuseRemoved(changes), invalid, skipped, omittedPorts };
 }
 
 interface Group {
@@ -190,6 +202,9 @@ function addSubset(groups: Map<string, Group>, subset: Subset, maxEndpoints: num
       ...(appProtocol === undefined ? {} : { appProtocol }),
     })),
   );
+  const groupFor = (family: IpFamily): Group =>
+    getOrInsertComputed(groups, groupKey(family, ports), () => ({ family, ports, endpoints: new Map() }));
+  const byFamily = new Map<IpFamily, Group>();
   let added = 0;
   let wrong = 0;
   const add = (address: Address, isReady: boolean): void => {
@@ -200,9 +215,7 @@ function addSubset(groups: Map<string, Group>, subset: Subset, maxEndpoints: num
       return;
     }
     const endpoint = mirroredEndpoint(address, printIp(ip), isReady);
-    const key = groupKey(ip.family, ports);
-    const group = getOrInsertComputed(groups, key, () => ({ family: ip.family, ports, endpoints: new Map() }));
-    group.endpoints.set(endpointKey(endpoint), endpoint);
+    getOrInsertComputed(byFamily, ip.family, groupFor).endpoints.set(endpointKey(endpoint), endpoint);
     added++;
   };
   for (const address of addresses) add(address, true);
@@ -290,14 +303,18 @@ function without(labels: Labels | undefined, keys: readonly string[]): Labels {
 
 /** Reuses slices to be removed for new ones of the same address family. */
 function reuseRemoved({ create, update, remove }: SliceChanges): SliceChanges {
-  const left = [...remove];
+  const left = new Set(remove);
+  const byFamily = new Map<string, StoredSlice[]>();
+  for (const slice of remove) getOrInsertComputed(byFamily, slice.addressType, () => []).push(slice);
   const fresh: SlicePlan[] = [];
   const updated = [...update];
   for (const plan of create) {
-    const at = left.findIndex(({ addressType }) => addressType === plan.addressType);
-    const [slice] = at < 0 ? [] : left.splice(at, 1);
+    const slice = byFamily.get(plan.addressType)?.shift();
     if (slice === undefined) fresh.push(plan);
-    else updated.push({ ...plan, name: slice.metadata.name });
+    else {
+      left.delete(slice);
+      updated.push({ ...plan, name: slice.metadata.name });
+    }
   }
-  return { create: fresh, update: updated, remove: left };
+  return { create: fresh, update: updated, remove: [...left] };
 }

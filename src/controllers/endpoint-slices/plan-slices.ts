@@ -15,10 +15,12 @@ import {
   isHeadless,
   managedByLabel,
   mayBeEndpoint,
+  PortResolver,
+  type ResolvedPort,
   type StoredService,
   serviceNameLabel,
 } from '../endpoints/pod-services.js';
-import { portsKey } from '../endpoints/subsets.js';
+import { portsKey, sortSlicePorts } from '../endpoints/subsets.js';
 import { controllerReference } from '../runtime/owners.js';
 import type { StoredPod } from '../workloads/pod-state.js';
 import {
@@ -27,7 +29,6 @@ import {
   familiesOf,
   isSameEndpoint,
   podEndpoint,
-  podPorts,
   portsOf,
   type SliceChanges,
   type SliceEndpoint,
@@ -59,15 +60,19 @@ export interface SlicesInput {
 export interface SlicesPlan extends SliceChanges {
   /** Pods that are omitted because their node does not exist. */
   readonly podsWithoutNode: readonly { readonly pod: string; readonly node: string }[];
+  /** Describes pods that are omitted because the Service has too many ports; undefined: none. */
+  readonly omission: string | undefined;
 }
 
 export function planSlices(input: SlicesInput): SlicesPlan {
   const families = familiesOf(input.service);
   const changes: SliceChanges = { create: [], update: [], remove: [] };
   const podsWithoutNode: { pod: string; node: string }[] = [];
+  const resolver = new PortResolver(input.service);
+  const groupKeys = new Map<readonly ResolvedPort[], GroupKey>();
   for (const family of families) {
     const existing = input.existing.filter(({ addressType }) => addressType === family);
-    const { groups, withoutNode } = groupByPorts(input, family);
+    const { groups, withoutNode } = groupByPorts(input, { family, resolver, groupKeys });
     for (const pod of withoutNode) {
       if (!podsWithoutNode.some((known) => known.pod === pod.pod)) podsWithoutNode.push(pod);
     }
@@ -79,7 +84,7 @@ export function planSlices(input: SlicesInput): SlicesPlan {
   changes.remove.push(
     ...input.existing.filter(({ addressType }) => addressType === 'FQDN' || !families.includes(addressType)),
   );
-  return { ...changes, podsWithoutNode };
+  return { ...changes, podsWithoutNode, omission: resolver.omission };
 }
 
 interface Group {
@@ -87,17 +92,32 @@ interface Group {
   readonly endpoints: Map<string, SliceEndpoint>;
 }
 
+/** The sorted ports of a group, and their {@link portsKey}. */
+interface GroupKey {
+  readonly ports: readonly SlicePort[];
+  readonly key: string;
+}
+
+interface Grouping {
+  readonly family: IpFamily;
+  readonly resolver: PortResolver;
+  readonly groupKeys: Map<readonly ResolvedPort[], GroupKey>;
+}
+
 /** Groups endpoints by the ports of their pods; a group shares slices. */
-function groupByPorts(input: SlicesInput, family: IpFamily) {
+function groupByPorts(input: SlicesInput, { family, resolver, groupKeys }: Grouping) {
   const { service, pods, nodeNamed, dialect } = input;
   const groups = new Map<string, Group>();
   const withoutNode: { pod: string; node: string }[] = [];
   for (const pod of pods) {
     if (!mayBeEndpoint(pod, { includeTerminating: true })) continue;
-    const ports = podPorts(pod, service);
-    const key = portsKey(ports);
-    const group: Group = groups.get(key) ?? { ports, endpoints: new Map() };
-    groups.set(key, group);
+    const resolved = resolver.portsIn(pod);
+    if (resolved === undefined) continue;
+    const { ports, key } = getOrInsertComputed(groupKeys, resolved, () => ({
+      ports: sortSlicePorts(resolved),
+      key: portsKey(resolved),
+    }));
+    const group: Group = getOrInsertComputed(groups, key, () => ({ ports, endpoints: new Map() }));
     const { nodeName = '' } = pod.spec;
     const node = nodeNamed(nodeName);
     if (node === undefined && service.spec.publishNotReadyAddresses !== true) {

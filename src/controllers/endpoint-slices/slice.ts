@@ -23,11 +23,9 @@ import {
   hostnameWithin,
   managedByLabel,
   podAddresses,
-  portNumber,
   type StoredService,
   serviceNameLabel,
 } from '../endpoints/pod-services.js';
-import { sortSlicePorts } from '../endpoints/subsets.js';
 import { isNamespaceTerminating } from '../runtime/expected-errors.js';
 import type { Lookup, SharedInformer } from '../runtime/shared-informer.js';
 import { isPodReady, isTerminating, type StoredPod } from '../workloads/pod-state.js';
@@ -124,16 +122,6 @@ export function podEndpoint(pod: StoredPod, input: PodEndpointInput): SliceEndpo
     ...(nodeName === '' ? {} : { nodeName }),
     ...(zone === '' ? {} : { zone }),
   };
-}
-
-export function podPorts(pod: StoredPod, { spec }: StoredService): SlicePort[] {
-  const ports = (spec.ports ?? []).flatMap((servicePort) => {
-    const port = portNumber(pod, servicePort);
-    if (port === undefined) return [];
-    const { name = '', protocol, appProtocol } = servicePort;
-    return [{ name, protocol, port, ...(appProtocol === undefined ? {} : { appProtocol }) }];
-  });
-  return sortSlicePorts(ports);
 }
 
 /** The address families for which a Service has slices. */

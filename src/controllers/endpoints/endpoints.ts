@@ -5,13 +5,14 @@
 import { Endpoints } from '../../kinds/core/v1/endpoints.js';
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import { Service } from '../../kinds/core/v1/service/service.js';
-import type { EndpointsInput } from '../../kinds/generated/core-v1.js';
+import type { EndpointPort, EndpointsInput } from '../../kinds/generated/core-v1.js';
 import type { ObjectOf } from '../../kinds/kind.js';
 import type { Dialect } from '../../meta/dialect.js';
 import type { Labels } from '../../meta/labels.js';
 import type { ApiObject, DeepReadonly } from '../../meta/object.js';
 import { deepEqual } from '../../util/json.js';
 import { messageOf } from '../../util/message-of.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
 import { ignoreNotFound, isNamespaceTerminating } from '../runtime/expected-errors.js';
 import { keyOf, splitKey } from '../runtime/shared-informer.js';
@@ -23,14 +24,15 @@ import {
   isHeadless,
   leaderAnnotation,
   mayBeEndpoint,
+  PortResolver,
   podAddresses,
   podServiceIndex,
-  portNumber,
+  type ResolvedPort,
   type StoredService,
   TriggerTimes,
   triggerTimeAnnotation,
 } from './pod-services.js';
-import { type Address, type AddressWithPort, type Subset, subsetsOf } from './subsets.js';
+import { type Address, omittedPortsText, repackSubsets, type Subset } from './subsets.js';
 
 const MAX_ADDRESSES = 1000;
 
@@ -73,7 +75,11 @@ export function endpoints(): Controller {
           if (!hasSelector(service)) return;
           const selectedPods = serviceIndex.podsOf(service);
           const trigger = times.next(key, service, selectedPods);
-          const subsets = subsetsOf(podEndpoints(service, selectedPods));
+          const resolver = new PortResolver(service);
+          const { subsets, omittedPorts } = repackSubsets(podSubsets(service, selectedPods, resolver));
+          const omissions = [resolver.omission, omittedPortsText(omittedPorts)];
+          for (const text of omissions)
+            if (text !== undefined) context.events.record(service, 'Warning', 'TooManyPorts', text);
           if (current !== undefined && isUpToDate(current, subsets, service, context.dialect)) return;
           await write(context, service, current, { subsets, trigger });
         },
@@ -92,27 +98,29 @@ export function endpoints(): Controller {
   };
 }
 
-function* podEndpoints(service: StoredService, pods: readonly StoredPod[]): Iterable<AddressWithPort> {
-  const { publishNotReadyAddresses = false, ports = [] } = service.spec;
+/** A subset for the pods with the same ports; not in the canonical form. */
+function podSubsets(service: StoredService, pods: readonly StoredPod[], resolver: PortResolver): readonly Subset[] {
+  const { publishNotReadyAddresses = false, clusterIP } = service.spec;
+  const mayLackPorts = (service.spec.ports ?? []).length === 0 && clusterIP === 'None';
+  const byPorts = new Map<
+    readonly ResolvedPort[],
+    { ports: EndpointPort[]; addresses: Address[]; notReadyAddresses: Address[] }
+  >();
   for (const pod of pods) {
     if (!mayBeEndpoint(pod, { includeTerminating: publishNotReadyAddresses })) continue;
     const address = addressOf(pod, service);
     if (address === undefined) continue;
+    const resolved = resolver.portsIn(pod);
+    if (resolved === undefined || (resolved.length === 0 && !mayLackPorts)) continue;
+    const subset = getOrInsertComputed(byPorts, resolved, () => ({
+      ports: resolved.map(({ name, ...port }) => ({ ...(name === '' ? {} : { name }), ...port })),
+      addresses: [],
+      notReadyAddresses: [],
+    }));
     const isReady = publishNotReadyAddresses || isPodReady(pod);
-    if (ports.length === 0 && service.spec.clusterIP === 'None') yield { address, port: undefined, isReady };
-    for (const servicePort of ports) {
-      const number = portNumber(pod, servicePort);
-      if (number === undefined) continue;
-      const { name = '', protocol, appProtocol } = servicePort;
-      const port = {
-        ...(name === '' ? {} : { name }),
-        port: number,
-        protocol,
-        ...(appProtocol === undefined ? {} : { appProtocol }),
-      };
-      yield { address, port, isReady };
-    }
+    subset[isReady ? 'addresses' : 'notReadyAddresses'].push(address);
   }
+  return [...byPorts.values()];
 }
 
 /** The pod's address entry; undefined if it has no address of the Service's first family. */

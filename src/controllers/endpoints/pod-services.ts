@@ -217,17 +217,108 @@ export function hostnameWithin(pod: StoredPod, service: StoredService): string |
 /** The port number of a Service port in this pod; undefined if the pod has no port of that name. */
 export function portNumber(
   pod: StoredPod,
-  { targetPort = 0, protocol }: Pick<ServicePort, 'targetPort' | 'protocol'>,
+  servicePort: Pick<ServicePort, 'targetPort' | 'protocol'>,
 ): number | undefined {
-  if (typeof targetPort === 'number') return targetPort;
-  return getOrInsertComputed(portsOfPods, pod, namedPorts).get(`${protocol} ${targetPort}`);
+  const { targetPort = 0 } = servicePort;
+  return typeof targetPort === 'number' ? targetPort : namedPortsOf(pod).numbers.get(targetKey(servicePort));
 }
 
-/** A Service may have thousands of ports with names, and so may a pod. Objects are immutable, so the result is cached. */
-const portsOfPods = new WeakMap<StoredPod, ReadonlyMap<string, number>>();
+/** A port of a Service with its number in a pod. */
+export interface ResolvedPort {
+  /** Empty: no name. */
+  readonly name: string;
+  readonly protocol: ServicePort['protocol'];
+  readonly port: number;
+  readonly appProtocol?: string;
+}
 
-/** The ports by protocol and name; the first one of a name counts. */
-function namedPorts({ spec: { containers, initContainers = [] } }: StoredPod): ReadonlyMap<string, number> {
+/** The most ports of a Service times the number of different lists of numbers that they have in its pods. */
+const MAX_RESOLVED_PORTS = 100_000;
+
+/**
+ * Resolves the ports of a Service in its pods. A Service may have thousands of ports, so pods in which they have the same
+ * numbers share one list.
+ */
+export class PortResolver {
+  readonly #ports: readonly ServicePort[];
+  /** The named target ports, as keys of {@link NamedPorts}. */
+  readonly #targets: ReadonlySet<string>;
+  readonly #byPodPorts = new Map<string, readonly ResolvedPort[] | undefined>();
+  readonly #byNumbers = new Map<string, readonly ResolvedPort[]>();
+  readonly #omitted = new Set<StoredPod>();
+
+  constructor({ spec: { ports = [] } }: StoredService) {
+    this.#ports = ports;
+    this.#targets = new Set(ports.flatMap((port) => (typeof port.targetPort === 'string' ? [targetKey(port)] : [])));
+  }
+
+  /**
+   * The ports that the pod has. Undefined: the pod is omitted, because the Service has too many ports with other numbers in
+   * other pods.
+   */
+  portsIn(pod: StoredPod): readonly ResolvedPort[] | undefined {
+    const named = this.#targets.size === 0 ? NO_NAMED_PORTS : namedPortsOf(pod);
+    let ports = this.#byPodPorts.get(named.text);
+    if (ports === undefined && !this.#byPodPorts.has(named.text)) {
+      ports = this.#resolve(pod, named);
+      this.#byPodPorts.set(named.text, ports);
+    }
+    if (ports === undefined) this.#omitted.add(pod);
+    return ports;
+  }
+
+  /** Describes the omitted pods, for an event; undefined: none. */
+  get omission(): string | undefined {
+    const { size } = this.#omitted;
+    if (size === 0) return undefined;
+    return `Skipped ${size} pods: a Service can have at most ${MAX_RESOLVED_PORTS} ports with different numbers in its pods`;
+  }
+
+  #resolve(pod: StoredPod, { numbers }: NamedPorts): readonly ResolvedPort[] | undefined {
+    const [fewer, others] = numbers.size < this.#targets.size ? [numbers, this.#targets] : [this.#targets, numbers];
+    const key = Array.from(fewer.keys())
+      .filter((target) => others.has(target))
+      .map((target) => `${target} ${numbers.get(target)}`)
+      .sort()
+      .join('\n');
+    const known = this.#byNumbers.get(key);
+    if (known !== undefined) return known;
+    const isFirst = this.#byNumbers.size === 0;
+    if (!isFirst && (this.#byNumbers.size + 1) * this.#ports.length > MAX_RESOLVED_PORTS) return undefined;
+    const ports = this.#ports.flatMap((servicePort) => {
+      const { name = '', protocol, appProtocol } = servicePort;
+      const port = portNumber(pod, servicePort);
+      return port === undefined
+        ? []
+        : [{ name, protocol, port, ...(appProtocol === undefined ? {} : { appProtocol }) }];
+    });
+    this.#byNumbers.set(key, ports);
+    return ports;
+  }
+}
+
+function targetKey({ protocol, targetPort }: Pick<ServicePort, 'targetPort' | 'protocol'>): string {
+  return `${protocol} ${targetPort}`;
+}
+
+interface NamedPorts {
+  /** By protocol and name. */
+  readonly numbers: ReadonlyMap<string, number>;
+  /** Equal for pods with equal ports. */
+  readonly text: string;
+}
+
+const NO_NAMED_PORTS: NamedPorts = { numbers: new Map(), text: '' };
+
+/** A pod may have thousands of ports with names. Objects are immutable, so the result is cached. */
+const portsOfPods = new WeakMap<StoredPod, NamedPorts>();
+
+function namedPortsOf(pod: StoredPod): NamedPorts {
+  return getOrInsertComputed(portsOfPods, pod, namedPorts);
+}
+
+/** The named ports of a pod; the first one of a name counts. */
+function namedPorts({ spec: { containers, initContainers = [] } }: StoredPod): NamedPorts {
   const named = new Map<string, number>();
   const sidecars = initContainers.filter(({ restartPolicy }) => restartPolicy === 'Always');
   for (const { ports = [] } of [...containers, ...sidecars]) {
@@ -236,7 +327,7 @@ function namedPorts({ spec: { containers, initContainers = [] } }: StoredPod): R
       if (name !== undefined && !named.has(key)) named.set(key, containerPort);
     }
   }
-  return named;
+  return { numbers: named, text: JSON.stringify([...named]) };
 }
 
 export function isHeadless({ spec }: StoredService): boolean {

@@ -7,6 +7,7 @@
 import type { EndpointAddress, EndpointPort, EndpointSubset } from '../../kinds/generated/core-v1.js';
 import type { DeepReadonly } from '../../meta/object.js';
 import { encodeSorted } from '../../util/json.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import { byKey, compareText } from '../../util/order.js';
 
 export type Address = DeepReadonly<EndpointAddress>;
@@ -15,53 +16,91 @@ type Port = DeepReadonly<EndpointPort>;
 
 export type Subset = DeepReadonly<EndpointSubset>;
 
-/** An address with one port; without ports the address alone. */
-export interface AddressWithPort {
-  readonly address: Address;
-  readonly port: Port | undefined;
-  readonly isReady: boolean;
+/** The most addresses of all subsets together, if subsets of the input share ports. A large object has fewer. */
+const MAX_ADDRESSES = 200_000;
+
+export interface RepackedSubsets {
+  readonly subsets: readonly Subset[];
+  /** The number of ports that are missing because the subsets would have too many addresses together. */
+  readonly omittedPorts: number;
 }
 
 /**
- * Builds subsets. An address that is both ready and not ready at the same port counts as not ready.
+ * Brings subsets into the canonical form. An address that is both ready and not ready at the same port counts as not ready.
  *
  * a:80, b:80 and a:81 become two subsets, { a b, port 80 } and { a, port 81 }; with b:81 as well they are one,
  * { a b, ports 80 81 }.
+ *
+ * A port has the addresses of the subsets that list it, so ports that the same subsets list have the same addresses. The work
+ * is proportional to the input and the output, not to the product of ports and addresses.
+ * upstream: pkg/api/v1/endpoints/util.go RepackSubsets
  */
-export function subsetsOf(addresses: Iterable<AddressWithPort>): Subset[] {
-  const byPort = new Map<string, { readonly port: Port | undefined; readonly at: Map<string, Readiness> }>();
-  for (const { address, port, isReady } of addresses) {
-    const portKey = port === undefined ? '' : `${port.name}\n${port.port}\n${port.protocol}\n${port.appProtocol}`;
-    const group = byPort.get(portKey) ?? { port, at: new Map<string, Readiness>() };
-    byPort.set(portKey, group);
-    const key = addressKey(address);
-    const known = group.at.get(key);
-    if (known === undefined) group.at.set(key, { address, isReady });
-    else if (known.isReady) known.isReady = isReady;
+export function repackSubsets(all: readonly Subset[]): RepackedSubsets {
+  const inputs = all.filter((subset) => countAddresses(subset) > 0);
+  const byPort = new Map<string, { readonly port: Port | undefined; readonly listedBy: Set<Subset> }>();
+  for (const subset of inputs) {
+    const { ports = [] } = subset;
+    for (const port of ports.length === 0 ? [undefined] : ports) {
+      const portKey = port === undefined ? '' : `${port.name}\n${port.port}\n${port.protocol}\n${port.appProtocol}`;
+      getOrInsertComputed(byPort, portKey, () => ({ port, listedBy: new Set() })).listedBy.add(subset);
+    }
   }
+  const groups = new Map<string, { readonly ports: Port[]; readonly listedBy: ReadonlySet<Subset> }>();
+  const numbers = new Map(inputs.map((subset, index) => [subset, index]));
+  for (const { port, listedBy } of byPort.values()) {
+    const key = Array.from(listedBy, (subset) => numbers.get(subset)).join();
+    const { ports } = getOrInsertComputed(groups, key, () => ({ ports: [], listedBy }));
+    if (port !== undefined) ports.push(port);
+  }
+  let left = Math.max(MAX_ADDRESSES, sum(inputs));
+  let omittedPorts = 0;
   const byAddresses = new Map<string, { readonly ports: Port[]; readonly entries: readonly Readiness[] }>();
-  for (const { port, at } of byPort.values()) {
-    const entries = [...at.values()].sort((a, b) => compareAddresses(a.address, b.address));
+  for (const { ports, listedBy } of groups.values()) {
+    const size = sum(listedBy);
+    if (size > left) {
+      omittedPorts += Math.max(ports.length, 1);
+      continue;
+    }
+    left -= size;
+    const entries = addressesOf(listedBy);
     const key = entries.map(({ address, isReady }) => `${addressKey(address)}\n${isReady}`).join('\n\n');
-    const known = byAddresses.get(key);
-    if (known === undefined) byAddresses.set(key, { ports: port === undefined ? [] : [port], entries });
-    else if (port !== undefined) known.ports.push(port);
+    const known = getOrInsertComputed(byAddresses, key, () => ({ ports: [], entries }));
+    for (const port of ports) known.ports.push(port);
   }
   // The reference server sorts subsets by hashes that depend on uids; any stable order will do.
   // upstream: pkg/api/v1/endpoints/util.go subsetsByHash
   const subsets = Array.from(byAddresses.values(), toSubset);
   const encoded = subsets.map((subset) => [encodeSorted(subset), subset] as const);
-  return encoded.sort(byKey).map(([, subset]) => subset);
+  return { subsets: encoded.sort(byKey).map(([, subset]) => subset), omittedPorts };
 }
 
-/** The addresses of subsets, each combined with each port. */
-export function* addressesIn(subsets: readonly Subset[]): Iterable<AddressWithPort> {
-  for (const { addresses = [], notReadyAddresses = [], ports = [] } of subsets) {
-    for (const port of ports.length === 0 ? [undefined] : ports) {
-      for (const address of addresses) yield { address, port, isReady: true };
-      for (const address of notReadyAddresses) yield { address, port, isReady: false };
-    }
+/** Describes omitted ports, for an event; undefined: none. */
+export function omittedPortsText(omittedPorts: number): string | undefined {
+  if (omittedPorts === 0) return undefined;
+  return `Skipped ${omittedPorts} ports: subsets that share ports can have at most ${MAX_ADDRESSES} addresses together`;
+}
+
+function countAddresses({ addresses = [], notReadyAddresses = [] }: Subset): number {
+  return addresses.length + notReadyAddresses.length;
+}
+
+function sum(subsets: Iterable<Subset>): number {
+  let count = 0;
+  for (const subset of subsets) count += countAddresses(subset);
+  return count;
+}
+
+function addressesOf(subsets: Iterable<Subset>): readonly Readiness[] {
+  const byAddress = new Map<string, Readiness>();
+  const add = (address: Address, isReady: boolean): void => {
+    const known = getOrInsertComputed(byAddress, addressKey(address), () => ({ address, isReady }));
+    if (known.isReady) known.isReady = isReady;
+  };
+  for (const { addresses = [], notReadyAddresses = [] } of subsets) {
+    for (const address of addresses) add(address, true);
+    for (const address of notReadyAddresses) add(address, false);
   }
+  return [...byAddress.values()].sort((a, b) => compareAddresses(a.address, b.address));
 }
 
 interface Readiness {

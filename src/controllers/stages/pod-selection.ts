@@ -10,7 +10,13 @@ import type { Taint } from '../../kinds/shared/taints.js';
 import type { Dialect } from '../../meta/dialect.js';
 import { watching } from '../define-controller.js';
 import type { Lookup, SharedInformer } from '../runtime/shared-informer.js';
-import { isNodeReady, matchesTerm, type StoredNode, tolerates } from '../workloads/daemon-set/placement.js';
+import {
+  isNodeReady,
+  matchesNodeSelector,
+  matchesTerms,
+  type StoredNode,
+  tolerates,
+} from '../workloads/daemon-set/placement.js';
 import { isPodFinished, type StoredPod } from '../workloads/pod-state.js';
 import type { PodAddressPair } from './pod-parts.js';
 import type { StageContext } from './stage.js';
@@ -129,8 +135,8 @@ function preemptionMessage({ spec }: StoredPod, nodes: number): string {
 
 /** Why the pod does not fit on the node, as kube-scheduler says it; undefined if it fits. */
 function misfitReason({ spec }: StoredPod, node: StoredNode, dialect: Dialect): string | undefined {
-  const { name, labels = {} } = node.metadata;
-  const { nodeSelector = {}, affinity, tolerations = [] } = spec;
+  const { name, labels } = node.metadata;
+  const { nodeSelector, affinity, tolerations = [] } = spec;
   const notReady = dialect.subkey('node', 'not-ready');
   // The Ready condition decides about readiness, because the not-ready taint may be removed later.
   const taints: readonly Taint[] = [
@@ -148,7 +154,6 @@ function misfitReason({ spec }: StoredPod, node: StoredNode, dialect: Dialect): 
     return `node(s) had untolerated taint {${taint.key}: ${taint.value ?? ''}}`;
   }
   const terms = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
-  const isSelected = Object.entries(nodeSelector).every(([key, value]) => labels[key] === value);
-  if (isSelected && (terms === undefined || terms.some((term) => matchesTerm(term, name, labels)))) return undefined;
+  if (matchesNodeSelector(nodeSelector, labels ?? {}) && matchesTerms(terms, name, labels)) return undefined;
   return "node(s) didn't match Pod's node affinity/selector";
 }

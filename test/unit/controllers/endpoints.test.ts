@@ -7,14 +7,13 @@ import { ConfigMap, Endpoints, Namespace, Pod, Service } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { truncateSubsets } from '../../../src/controllers/endpoints/endpoints.js';
-import { portNumber } from '../../../src/controllers/endpoints/pod-services.js';
+import { PortResolver, portNumber, type StoredService } from '../../../src/controllers/endpoints/pod-services.js';
 import {
-  addressesIn,
   md5,
+  repackSubsets,
   type Subset,
   sortSlicePorts,
   sortSubsetPorts,
-  subsetsOf,
 } from '../../../src/controllers/endpoints/subsets.js';
 import type { StoredPod } from '../../../src/controllers/workloads/pod-state.js';
 import { type PodSetup, type Serving, serving } from './endpoints-fixture.js';
@@ -109,6 +108,30 @@ describe('Endpoints ports', () => {
     const found = names.map((targetPort) => portNumber(pod, { targetPort, protocol: 'TCP' }));
     expect(process.cpuUsage(started).user).toBeLessThan(2_000_000);
     expect(found).toEqual(ports.map(({ containerPort }) => containerPort));
+  });
+
+  test('omits pods in which thousands of ports have other numbers', () => {
+    const service = (count: number) => {
+      const ports = Array.from({ length: count }, (_, index) => ({
+        port: index + 1,
+        protocol: 'TCP',
+        targetPort: 'web',
+      }));
+      return new PortResolver({ spec: { ports } } as unknown as StoredService);
+    };
+    const pod = (containerPort: number) =>
+      ({
+        spec: { containers: [{ ports: [{ name: 'web', containerPort, protocol: 'TCP' }] }] },
+      }) as unknown as StoredPod;
+    const small = service(2);
+    expect(small.portsIn(pod(80))).toMatchObject([{ port: 80 }, { port: 80 }]);
+    expect(small.portsIn(pod(80))).toBe(small.portsIn(pod(80)));
+    expect(small.portsIn(pod(81))).toMatchObject([{ port: 81 }, { port: 81 }]);
+    expect(small.omission).toBeUndefined();
+    const large = service(60_000);
+    expect(large.portsIn(pod(80))).toHaveLength(60_000);
+    expect(large.portsIn(pod(81))).toBeUndefined();
+    expect(large.omission).toContain('Skipped 1 pods');
   });
 
   test('resolves named container ports and omits pods without the port', async () => {
@@ -336,13 +359,29 @@ describe('Endpoints subsets', () => {
       { addresses: [{ ip: '1.1.1.1' }, { ip: '1.1.1.2' }], ports: [port(82)] },
       { addresses: [{ ip: '1.1.1.3' }], notReadyAddresses: [{ ip: '1.1.1.3' }], ports: [port(83)] },
     ];
-    const packed = shape(subsetsOf(addressesIn(subsets)));
-    expect(packed.map((text) => text.split(':')[0]).sort()).toEqual([
-      '1.1.1.1 1.1.1.2|',
-      '1.1.1.1|1.1.1.2',
-      '|1.1.1.3',
-    ]);
-    expect(shape(subsetsOf(addressesIn(subsetsOf(addressesIn(subsets)))))).toEqual(packed);
+    const packed = repackSubsets(subsets).subsets;
+    expect(
+      shape(packed)
+        .map((text) => text.split(':')[0])
+        .sort(),
+    ).toEqual(['1.1.1.1 1.1.1.2|', '1.1.1.1|1.1.1.2', '|1.1.1.3']);
+    expect(repackSubsets(packed).subsets).toEqual(packed);
+  });
+
+  test('limits the addresses of subsets that share ports', () => {
+    const port = (number: number) => ({ port: number, protocol: 'TCP' as const });
+    const numbers = Array.from({ length: 1000 }, (_, index) => index + 1);
+    const shared = {
+      addresses: numbers.map((index) => ({ ip: `10.0.${index >> 8}.${index & 255}` })),
+      ports: numbers.map(port),
+    };
+    const others = numbers.map((index) => ({
+      addresses: [{ ip: `10.1.${index >> 8}.${index & 255}` }],
+      ports: [port(index)],
+    }));
+    const { subsets, omittedPorts } = repackSubsets([shared, ...others]);
+    expect(subsets).toHaveLength(199);
+    expect(omittedPorts).toBe(801);
   });
 
   const addresses = (count: number, from = 0) =>

@@ -92,6 +92,19 @@ describe('pods of missing nodes', () => {
     expect(await world.podNames()).toEqual([]);
   });
 
+  test('keeps the replacement of a collected pod as long as the first', async () => {
+    start();
+    await make('first', { nodeName: 'nowhere' }, { finalizers: HOLD });
+    await world.advance(40);
+    await make('second', { nodeName: 'nowhere' });
+    await world.cluster.api(Pod).patch('first', { type: 'merge', merge: { metadata: { finalizers: null } } });
+    expect(await world.podNames()).toEqual(['second']);
+    await world.advance(39);
+    expect(await world.podNames()).toEqual(['second']);
+    await world.advance(1);
+    expect(await world.podNames()).toEqual([]);
+  });
+
   test('deletes pods of a node that never existed', async () => {
     start({ missingNodeMs: 5_000 });
     await make('p', { nodeName: 'nowhere' });

@@ -11,6 +11,7 @@ import type { Taint } from '../../../kinds/shared/taints.js';
 import type { Toleration } from '../../../kinds/shared/tolerations.js';
 import type { Dialect } from '../../../meta/dialect.js';
 import type { Labels } from '../../../meta/labels.js';
+import { getOrInsertComputed } from '../../../util/once.js';
 import type { StoredPod } from '../pod-state.js';
 
 export type StoredDaemonSet = ObjectOf<typeof DaemonSet>;
@@ -28,19 +29,49 @@ const ANYTIME: Placement = Object.freeze({ shouldRun: true, mayStay: true });
 
 export function placementOn(node: StoredNode, { spec }: StoredDaemonSet, dialect: Dialect): Placement {
   const { nodeName, nodeSelector, affinity, tolerations, hostNetwork } = spec.template.spec ?? {};
-  const { name, labels = {} } = node.metadata;
+  const { name, labels = NO_LABELS } = node.metadata;
   if (nodeName !== undefined && nodeName !== '' && nodeName !== name) return NOWHERE;
-  if (!Object.entries(nodeSelector ?? {}).every(([key, value]) => labels[key] === value)) return NOWHERE;
+  if (!matchesNodeSelector(nodeSelector, labels)) return NOWHERE;
   const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-  if (required !== undefined && !required.nodeSelectorTerms.some((term) => matchesTerm(term, name, labels))) {
-    return NOWHERE;
-  }
+  if (!matchesTerms(required?.nodeSelectorTerms, name, labels)) return NOWHERE;
   const { taints = [] } = node.spec;
   if (taints.length === 0) return ANYTIME;
   const tolerated = withDaemonTolerations(tolerations ?? [], { hostNetwork, dialect });
   const bad = taints.filter((taint) => !tolerated.some((each) => tolerates(each, taint)));
   const mayStay = !bad.some(({ effect }) => effect === 'NoExecute');
   return { shouldRun: mayStay && !bad.some(({ effect }) => effect === 'NoSchedule'), mayStay };
+}
+
+const NO_LABELS: Labels = Object.freeze({});
+
+/** The entries of a long selector would be copied for every node. Objects are immutable, so the result is cached. */
+const entriesOfSelectors = new WeakMap<Labels, readonly (readonly [string, string])[]>();
+
+export function matchesNodeSelector(selector: Labels | undefined, labels: Labels): boolean {
+  if (selector === undefined) return true;
+  const entries = getOrInsertComputed(entriesOfSelectors, selector, (entries) => Object.entries(entries));
+  return entries.every(([key, value]) => labels[key] === value);
+}
+
+type Terms = readonly NodeSelectorTerm[];
+
+const LONG = 16;
+
+/** The results of long lists of terms: controllers evaluate them for every node and again after each event. */
+const matchesOfTerms = new WeakMap<Terms, WeakMap<Labels, Map<string, boolean>>>();
+
+/** Whether a node matches one of the terms of a required node affinity; without affinity all nodes do. */
+export function matchesTerms(terms: Terms | undefined, name: string, labels: Labels = NO_LABELS): boolean {
+  if (terms === undefined) return true;
+  const matches = () => terms.some((term) => matchesTerm(term, name, labels));
+  const isLong = terms.length > LONG || terms.some(({ matchExpressions = [] }) => matchExpressions.length > LONG);
+  if (!isLong) return matches();
+  const byLabels = getOrInsertComputed(matchesOfTerms, terms, () => new WeakMap<Labels, Map<string, boolean>>());
+  return getOrInsertComputed(
+    getOrInsertComputed(byLabels, labels, () => new Map<string, boolean>()),
+    name,
+    matches,
+  );
 }
 
 /** All requirements must hold; an empty term matches nothing. */
@@ -50,11 +81,8 @@ export function matchesTerm(
   labels: Labels,
 ): boolean {
   if (matchExpressions.length + matchFields.length === 0) return false;
-  const fields = { 'metadata.name': name };
-  return (
-    matchExpressions.every((requirement) => isMet(requirement, labels)) &&
-    matchFields.every((requirement) => isMet(requirement, fields))
-  );
+  for (const requirement of matchExpressions) if (!isMet(requirement, labels)) return false;
+  return matchFields.length === 0 || matchFields.every((requirement) => isMet(requirement, { 'metadata.name': name }));
 }
 
 function isMet({ key = '', operator, values = [] }: NodeSelectorRequirement, labels: Labels): boolean {
