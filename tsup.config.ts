@@ -71,6 +71,7 @@ export default defineConfig({
       name: 'used-parts',
       setup({ onLoad }) {
         onLoad({ filter: /[\\/]sorted-btree[\\/]b\+tree\.js$/ }, ({ path }) => ({ contents: treeModule(path) }));
+        onLoad({ filter: /[\\/]immer[\\/]dist[\\/]immer\.mjs$/ }, ({ path }) => ({ contents: immerModule(path) }));
         onLoad({ filter: /[\\/]fast-json-patch[\\/]index\.mjs$/ }, () => ({ contents: JSON_PATCH_MODULE }));
       },
     },
@@ -133,11 +134,33 @@ function treeModule(path: string): string {
         (isExport(node) && !node.getText().startsWith('exports.EmptyBTree = (')),
     ),
   ];
+  return without(source, dropped).replace('exports.EmptyBTree = ', 'export const EmptyBTree = ');
+}
+
+/** Methods of `Immer` that src/client/requests.ts does not call. */
+const UNUSED_IMMER = new Set(['createDraft', 'finishDraft', 'applyPatches', 'produceWithPatches']);
+
+/** The class `Immer` without methods that nothing calls, and without the functions that belong to a shared instance. */
+function immerModule(path: string): string {
+  const source = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.ES2022, true, ts.ScriptKind.JS);
+  const methods = nodesOf(source).filter((node) => {
+    if (ts.isMethodDeclaration(node)) return UNUSED_IMMER.has(node.name.getText());
+    const property = ts.isExpressionStatement(node) ? /^this\.(\w+) = /.exec(node.getText())?.[1] : undefined;
+    return property !== undefined && UNUSED_IMMER.has(property);
+  });
+  if (methods.length !== UNUSED_IMMER.size) throw new Error('immer has other methods than tsup.config.ts expects');
+  const isShared = (node: ts.Statement): boolean =>
+    ts.isExportDeclaration(node) ||
+    (ts.isVariableStatement(node) && /= (?:\/\* @__PURE__ \*\/ )?(?:immer\.|new Immer2\()/.test(node.getText()));
+  return `${without(source, [...methods, ...source.statements.filter(isShared)])}\nexport { Immer2 as Immer };\n`;
+}
+
+function without(source: ts.SourceFile, dropped: ts.Node[]): string {
   let text = source.text;
   for (const node of dropped.sort((left, right) => right.pos - left.pos)) {
     text = text.slice(0, node.getStart()) + text.slice(node.end);
   }
-  return text.replace('exports.EmptyBTree = ', 'export const EmptyBTree = ');
+  return text;
 }
 
 const ANNOTATION = '/* @__PURE__ */';
