@@ -314,14 +314,16 @@ describe.skipIf(!hasEtcd)('clusters in one etcd', () => {
   test('a watch opens although its progress is requested at once', async () => {
     const client = new EtcdClient({ endpoints: [etcd.endpoint] });
     const bytes = (text: string) => Buffer.from(text);
-    const opened = new Promise<void>((resolve, reject) => {
-      const watch = client.watch(
-        { key: bytes('/watched/'), rangeEnd: bytes('/watched0'), startRevision: 1 },
-        { onResponse: ({ created }) => (created ? resolve() : undefined), onEnd: reject },
-      );
-      for (let turn = 0; turn < 20; turn++) setTimeout(() => watch.requestProgress(), turn);
-      watch.requestProgress();
+    let open: () => void = () => undefined;
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
     });
+    const watch = client.watch(
+      { key: bytes('/watched/'), rangeEnd: bytes('/watched0'), startRevision: 1 },
+      { onResponse: ({ created }) => (created ? open() : undefined), onEnd: () => undefined },
+    );
+    // Before the channel has connected, gRPC keeps one message.
+    for (let turn = 0; turn < 1_000; turn++) await Promise.resolve(watch.requestProgress());
     await expect(opened).resolves.toBeUndefined();
     client.close();
   });
