@@ -99,7 +99,8 @@ async function measure(name, command) {
       stdio: 'inherit',
     });
     const [code] = await once(client, 'exit');
-    verify(code === 0, `the load on ${name} succeeds`);
+    // kube-apiserver ends watches whose client is too slow, which the load reports on a busy machine.
+    if (code !== 0) process.exitCode = 1;
   } finally {
     await stop(server);
   }
