@@ -1,10 +1,8 @@
 /**
  * A client of etcd's gRPC API, which also authenticates.
  */
-import type { ClientDuplexStream } from '@grpc/grpc-js';
 import { systemClock, type Undo } from '../util/clock.js';
-import { messageOf } from '../util/message-of.js';
-import { EtcdConnections, type EtcdTls, type Method, method } from './connections.js';
+import { EtcdConnections, type EtcdStream, type EtcdTls, type Method, method } from './connections.js';
 import { EtcdCertificateError, EtcdError, isMemberFailure } from './etcd-error.js';
 import type { RangeRequest, RangeResponse, TxnRequest, TxnResponse, WatchResponse } from './messages.js';
 
@@ -97,7 +95,8 @@ export class EtcdClient {
   ): EtcdWatch {
     const connections = this.#connections;
     const used = connections.current;
-    let stream: ClientDuplexStream<object, object> | undefined;
+    let stream: EtcdStream | undefined;
+    let isOpen = false;
     let isClosed = false;
     const close = (): void => {
       isClosed = true;
@@ -109,30 +108,24 @@ export class EtcdClient {
       connections.moveOn(used);
       handlers.onEnd(error);
     };
+    const onMessage = (message: object): void => {
+      const response = message as WatchResponse;
+      isOpen = true;
+      // It may have been refused because of an old token.
+      if (response.canceled) this.#token = undefined;
+      if (!isClosed) handlers.onResponse(response);
+    };
     const open = async (): Promise<void> => {
       const headers = { ...(await this.#headers(systemClock.now() + REQUEST_TIMEOUT_MS)), hasleader: 'true' };
       if (isClosed) return;
-      stream = await connections.stream(WATCH, used, headers);
-      stream.on('data', (response: WatchResponse) => {
-        // It may have been refused because of an old token.
-        if (response.canceled) this.#token = undefined;
-        if (isClosed) return;
-        try {
-          handlers.onResponse(response);
-        } catch (error) {
-          // An exception in a listener would end the process.
-          end(error instanceof Error ? error : new Error(messageOf(error)));
-        }
-      });
-      stream.on('error', end);
-      stream.on('end', () => end(new Error('etcd ended the watch')));
+      stream = await connections.stream(WATCH, used, { headers, onMessage, onEnd: end });
       if (isClosed) stream.cancel();
-      else stream.write({ createRequest: { ...range, progressNotify: true, fragment: true } });
+      else stream.send({ createRequest: { ...range, progressNotify: true, fragment: true } });
     };
     open().catch(end);
     return {
       requestProgress: () => {
-        if (!isClosed) stream?.write({ progressRequest: {} });
+        if (isOpen && !isClosed) stream?.send({ progressRequest: {} });
       },
       close,
       abandon: () => {

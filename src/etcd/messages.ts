@@ -163,7 +163,10 @@ export interface MessageCodec {
 export function messageCodec(name: string): MessageCodec {
   const type = root.lookupType(name);
   return {
-    encode: (message) => Buffer.from(type.encode(message).finish()),
+    encode: (message) => {
+      const bytes = type.encode(message).finish();
+      return bytes instanceof Buffer ? bytes : Buffer.from(bytes);
+    },
     decode: (bytes) => type.decode(bytes),
   };
 }

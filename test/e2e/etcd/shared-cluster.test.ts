@@ -4,6 +4,7 @@ import { createCluster, type FullCluster } from '../../../src/cluster/full-clust
 import type { ClusterOptions } from '../../../src/cluster/options.js';
 import { controllers, leaderElection, standardControllers } from '../../../src/controllers/index.js';
 import { CustomResourceDefinition } from '../../../src/crd/index.js';
+import { EtcdClient } from '../../../src/etcd/client.js';
 import { compactOnce, NO_COMPACTION } from '../../../src/etcd/compactor.js';
 import { toNumber } from '../../../src/etcd/messages.js';
 import { etcdStorage } from '../../../src/etcd/storage.js';
@@ -309,6 +310,36 @@ describe.skipIf(!hasEtcd)('clusters in one etcd', () => {
     expect(await hasReplicaSet('late')).toBe('second');
     await second.close();
   }, 60_000);
+
+  test('a watch opens although its progress is requested at once', async () => {
+    const client = new EtcdClient({ endpoints: [etcd.endpoint] });
+    const bytes = (text: string) => Buffer.from(text);
+    let open: () => void = () => undefined;
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const watch = client.watch(
+      { key: bytes('/watched/'), rangeEnd: bytes('/watched0'), startRevision: 1 },
+      { onResponse: ({ created }) => (created ? open() : undefined), onEnd: () => undefined },
+    );
+    // Before the channel has connected, gRPC keeps one message.
+    for (let turn = 0; turn < 1_000; turn++) await Promise.resolve(watch.requestProgress());
+    await expect(opened).resolves.toBeUndefined();
+    client.close();
+  });
+
+  test('an error in the receiver of a watch ends the watch', async () => {
+    const client = new EtcdClient({ endpoints: [etcd.endpoint] });
+    const ended = new Promise<Error | undefined>((resolve) => {
+      const onResponse = (): void => {
+        throw new Error('the receiver fails');
+      };
+      const range = { key: Buffer.from('/watched/'), rangeEnd: Buffer.from('/watched0'), startRevision: 1 };
+      client.watch(range, { onResponse, onEnd: resolve });
+    });
+    await expect(ended).resolves.toMatchObject({ message: 'the receiver fails' });
+    client.close();
+  });
 
   test('compact etcd in turns', async () => {
     const first = await compactOnce(etcd.client, NO_COMPACTION);
