@@ -45,6 +45,7 @@ interface ServiceMatch {
   readonly isExternal: boolean;
   /** The node whose port is addressed. */
   readonly node?: string | undefined;
+  readonly accepts?: Arrival['accepts'];
 }
 
 /** The address of clients outside of the cluster if it has no node. */
@@ -125,18 +126,32 @@ export class Router {
     return isServer ? { type: 'server', pod, host, port } : { type: 'refused', host, port };
   }
 
-  /** The next endpoint of a Service port for the control plane. */
+  /**
+   * The next endpoint of a Service port for proxies, which reach nothing but pods of its namespace, whatever addresses
+   * someone has written.
+   * upstream: pkg/registry/core/service/storage/storage.go isValidAddress
+   */
   endpointOf(service: StoredService, port: ServicePort): SocketAddress | undefined {
     const client = this.clientOf(undefined);
     if (client === undefined) return undefined;
+    const { namespace } = service.metadata;
+    const accepts: Arrival['accepts'] = (address, { targetRef }) => {
+      if (targetRef?.kind !== 'Pod' || targetRef.namespace !== namespace) return false;
+      const pod = this.#pods.get(targetRef.name ?? '', namespace);
+      return pod !== undefined && addressesOf(pod).includes(address);
+    };
     for (const family of service.spec.ipFamilies ?? ['IPv4', 'IPv6']) {
-      const choice = this.#choose({ service, port, isExternal: false }, family, client);
+      const choice = this.#choose({ service, port, isExternal: false, accepts }, family, client);
       if (typeof choice !== 'string') return { host: choice.host, port: choice.port };
     }
     return undefined;
   }
 
-  #choose({ service, port, isExternal, node }: ServiceMatch, family: Arrival['family'], client: Client): Choice {
+  #choose(
+    { service, port, isExternal, node, accepts }: ServiceMatch,
+    family: Arrival['family'],
+    client: Client,
+  ): Choice {
     const { internalTrafficPolicy, externalTrafficPolicy } = service.spec;
     // Pods reach all endpoints at external addresses too, and a load balancer prefers nodes with endpoints.
     const isLocal = isExternal
@@ -147,6 +162,7 @@ export class Router {
       clientAddress: client.address,
       clientNode: client.nodeName,
       localTo: isLocal ? (isExternal ? node : client.nodeName) : undefined,
+      accepts,
     });
   }
 
