@@ -3,6 +3,7 @@
  */
 import type { ControllerContext } from '../../controllers/runtime/controller.js';
 import type { Lookup, SharedInformer } from '../../controllers/runtime/shared-informer.js';
+import { isPodAddress } from '../../controllers/stages/pod-selection.js';
 import { isPodFinished, type StoredPod } from '../../controllers/workloads/pod-state.js';
 import { Node } from '../../kinds/core/v1/node/node.js';
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
@@ -182,7 +183,8 @@ export class Router {
     const pods = this.#podsAt(host);
     const pod = pods.find((candidate) => this.#parts.listens(candidate, port));
     if (pod !== undefined) return { type: 'server', pod, host, port };
-    const isInside = this.isKnown(host) || this.#byClusterIp(host).length > 0;
+    // The address of a pod that has ended is still one of the cluster.
+    const isInside = this.isKnown(host) || isPodAddress(host) || this.#byClusterIp(host).length > 0;
     return { type: isInside ? 'refused' : 'external', host, port };
   }
 
