@@ -35,6 +35,12 @@ export function selection({ namespace, labels }: PodSelection): PodSelection {
 
 /** 10.244.0.0/16 without its first and last address. */
 const ADDRESSES = 2 ** 16 - 2;
+const ADDRESS_PREFIX = '10.244.';
+
+/** Whether an address, in canonical form, is one that pods get. */
+export function isPodAddress(address: string): boolean {
+  return address.startsWith(ADDRESS_PREFIX);
+}
 
 export class PodAddresses {
   readonly #inUse: Lookup<StoredPod>;
@@ -48,7 +54,7 @@ export class PodAddresses {
   take(): string {
     for (let tries = 0; tries < ADDRESSES; tries++) {
       this.#last = (this.#last % ADDRESSES) + 1;
-      const address = `10.244.${this.#last >> 8}.${this.#last & 255}`;
+      const address = `${ADDRESS_PREFIX}${this.#last >> 8}.${this.#last & 255}`;
       if (this.#inUse(address).length === 0) return address;
     }
     throw new RangeError(`orchplane: all ${ADDRESSES} addresses of pods are taken`);

@@ -17,7 +17,7 @@ import { messageOf } from '../../util/message-of.js';
 import { type JournalFiles, nodeFiles } from './files.js';
 import { NEXT_MARK, readFolder, removeObsoleteFiles } from './folder.js';
 import { FrameWriter } from './frame.js';
-import { lockFolder, type Unlock } from './lock.js';
+import { type FolderLock, lockFolder } from './lock.js';
 import { type FileJournalOptions, type JournalSettings, readOptions } from './options.js';
 import { DISK_FULL, isDeletion, isOutOfSpace, releaseForLock, SpaceReserve } from './reserve.js';
 import { PartialWriteError, Segment, writeCheckpoint, writeCheckpointSync } from './writers.js';
@@ -35,7 +35,7 @@ export function fileJournal(folder: string, options: FileJournalOptions = {}): J
 /** The file system and lock that the journal uses; tests replace them. */
 export interface JournalPlatform {
   readonly files: JournalFiles;
-  readonly lock: (folder: string) => Unlock;
+  readonly lock: (folder: string) => FolderLock;
 }
 
 /** The implementation of {@link fileJournal}. */
@@ -45,7 +45,7 @@ export class FileJournal implements Journal {
   readonly #lock: JournalPlatform['lock'];
   readonly #settings: JournalSettings;
   readonly #writer = new FrameWriter();
-  #unlock: Unlock | undefined;
+  #held: FolderLock | undefined;
   #segment: Segment | undefined;
   #reserve: SpaceReserve | undefined;
   /** The last warning about refused writes. */
@@ -78,10 +78,10 @@ export class FileJournal implements Journal {
   }
 
   load(): JournalContent | undefined {
-    if (this.#unlock !== undefined) throw new JournalError('orchplane: this journal is in use by another cluster');
+    if (this.#held !== undefined) throw new JournalError('orchplane: this journal is in use by another cluster');
     return wrapErrors(`journal ${this.#folder} could not be opened`, () => {
       this.#files.makeFolder(this.#folder);
-      this.#unlock = this.#lockFolder();
+      this.#held = this.#lockFolder();
       try {
         return this.#read();
       } catch (error) {
@@ -92,7 +92,7 @@ export class FileJournal implements Journal {
   }
 
   /** A lock file needs space, which the cluster may have used up before it ended. */
-  #lockFolder(): Unlock {
+  #lockFolder(): FolderLock {
     try {
       return this.#lock(this.#folder);
     } catch (error) {
@@ -124,6 +124,7 @@ export class FileJournal implements Journal {
 
   reset(state: JournalState): void {
     if (this.#failure !== undefined) throw this.#failure;
+    this.#requireLock();
     const generation = (this.#segment?.generation ?? 0) + 1;
     const place = { files: this.#files, folder: this.#folder, generation };
     // A checkpoint in progress is of the discarded state.
@@ -215,6 +216,17 @@ export class FileJournal implements Journal {
     } catch (error) {
       throw fail(error);
     }
+    this.#requireLock();
+  }
+
+  /** Without the lock, another process may write to the same files, and nothing may be written or acknowledged any more. */
+  #requireLock(): void {
+    try {
+      this.#held?.requireHeld();
+    } catch (error) {
+      // With its folder, it may come back.
+      if (this.#segment?.isInPlace() !== false) throw this.#fail(error);
+    }
   }
 
   /** The error for one write. The first of several equal ones is also a warning. */
@@ -244,6 +256,7 @@ export class FileJournal implements Journal {
   #markClosed(): void {
     // There is nothing to mark in a removed file, but writes may wait for it.
     if (this.#group.wait() !== undefined) this.#requireInPlace((error) => this.#fail(error));
+    this.#requireLock();
     try {
       const problem = this.#segment?.markClosed(this.#writer);
       if (problem instanceof PartialWriteError) throw problem;
@@ -261,8 +274,8 @@ export class FileJournal implements Journal {
     this.#reserve?.close();
     this.#reserve = undefined;
     this.#failure ??= CLOSED_ERROR;
-    this.#unlock?.();
-    this.#unlock = undefined;
+    this.#held?.release();
+    this.#held = undefined;
   }
 
   /** Starts from a durable state. */
@@ -282,6 +295,7 @@ export class FileJournal implements Journal {
           await this.#current().sync();
           // Of a segment that was replaced meanwhile, the path may be removed.
           this.#current().requireInPlace();
+          this.#requireLock();
         } finally {
           for (const segment of this.#retiredSegments.splice(0)) segment.close();
         }
@@ -342,7 +356,11 @@ export class FileJournal implements Journal {
     const place = { files: this.#files, folder: this.#folder, generation };
     const epoch = this.#epoch;
     try {
-      const size = await writeCheckpoint(place, state, () => epoch === this.#epoch);
+      const isWanted = (): boolean => {
+        this.#requireLock();
+        return epoch === this.#epoch;
+      };
+      const size = await writeCheckpoint(place, state, isWanted);
       if (size === undefined) return;
       this.#checkpointBytes = size;
       this.#olderBytes = 0;

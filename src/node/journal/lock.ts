@@ -6,19 +6,34 @@
  *   lock.<id>      the temporary file that is linked to `lock`
  */
 import { randomUUID } from 'node:crypto';
-import { linkSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  linkSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { JournalError } from '../../storage/journal/types.js';
 
-/** Releases the lock. */
-export type Unlock = () => void;
+export interface FolderLock {
+  /** Throws if the lock was removed, or taken over by another process. */
+  requireHeld(): void;
+  release(): void;
+}
 
 interface LockHolder {
   readonly pid: number;
   readonly host: string;
   /** The start time of the process, if known: its PID may have been reused. */
   readonly began?: string | undefined;
+  /** On Linux: the start of the machine, and the namespace of the PID. A container has its own. */
+  readonly boot?: string | undefined;
+  readonly pids?: string | undefined;
   /** Distinguishes the locks of one process. */
   readonly id?: string | undefined;
 }
@@ -36,7 +51,7 @@ const releasedLocks = new Set<string>();
 const ATTEMPTS = 5;
 
 /** Locks an existing folder. Throws JournalError that names the holder. */
-export function lockFolder(folder: string): Unlock {
+export function lockFolder(folder: string): FolderLock {
   // Resolve links, so that each folder has one path.
   const path = join(realpathSync(folder), 'lock');
   if (lockedPaths.has(path)) throw inUseError(folder, 'another cluster of this process');
@@ -49,10 +64,33 @@ export function lockFolder(folder: string): Unlock {
     removeStaleLock(path, text ?? '');
   }
   lockedPaths.add(path);
-  return () => {
-    if (!lockedPaths.delete(path)) return;
-    releasedLocks.add(own);
-    if (readIfPresent(path) === own) rmSync(path, { force: true });
+  let known = versionOf(path);
+  return {
+    requireHeld() {
+      const present = versionOf(path);
+      if (present !== undefined && present === known) return;
+      if (readIfPresent(path) !== own) throw new Error(`${path} was removed, or taken over by another process`);
+      known = present;
+    },
+    release() {
+      if (!lockedPaths.delete(path)) return;
+      releasedLocks.add(own);
+      if (readIfPresent(path) === own) rmSync(path, { force: true });
+    },
+  };
+}
+
+/** Differs when the content does: an inode alone may be used again. */
+function versionOf(path: string): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found && `${found.dev}/${found.ino}/${found.mtimeMs}`;
+}
+
+/** Unknown elsewhere than on Linux. */
+function machine(): Pick<LockHolder, 'boot' | 'pids'> {
+  return {
+    boot: readIfPresent('/proc/sys/kernel/random/boot_id')?.trim(),
+    pids: readIfPresent('/proc/self/ns/pid', (path) => readlinkSync(path)),
   };
 }
 
@@ -61,6 +99,7 @@ function newLock(): string {
     pid: process.pid,
     host: hostname(),
     began: processStartTime(process.pid),
+    ...machine(),
     id: randomUUID(),
   };
   return JSON.stringify(holder);
@@ -146,6 +185,10 @@ function isAlive(holder: LockHolder | undefined, text: string | undefined): bool
   if (holder === undefined) return false;
   // Processes on another machine cannot be checked.
   if (holder.host !== hostname()) return true;
+  const { boot, pids } = machine();
+  if (isOther(holder.boot, boot)) return false;
+  // Nor can those of another container.
+  if (isOther(holder.pids, pids)) return true;
   // This process may hold it in another thread, unless the start time differs: then only the PID is the same.
   if (holder.pid === process.pid)
     return holder.began === processStartTime(process.pid) && !releasedLocks.has(text ?? '');
@@ -156,6 +199,10 @@ function isAlive(holder: LockHolder | undefined, text: string | undefined): bool
   }
   const began = processStartTime(holder.pid);
   return holder.began === undefined || began === undefined || began === holder.began;
+}
+
+function isOther(fact: string | undefined, own: string | undefined): boolean {
+  return fact !== undefined && own !== undefined && fact !== own;
 }
 
 /** Field 22 of /proc/PID/stat on Linux; undefined elsewhere. */
@@ -171,7 +218,9 @@ function processStartTime(pid: number): string | undefined {
 function describe(holder: LockHolder | undefined, path: string): string {
   if (holder === undefined) return `the process that writes ${path}`;
   const { pid, host } = holder;
-  if (host !== hostname()) return `process ${pid} on ${host} (if that is no more, remove ${path})`;
+  const container = isOther(holder.pids, machine().pids) ? ' in another container' : '';
+  if (host !== hostname() || container !== '')
+    return `process ${pid} on ${host}${container} (if that is no more, remove ${path})`;
   return pid === process.pid ? `this process, maybe in another thread (if not, remove ${path})` : `process ${pid}`;
 }
 
@@ -179,9 +228,9 @@ function inUseError(folder: string, who: string): JournalError {
   return new JournalError(`orchplane: the journal in ${join(folder)} is in use by ${who}`);
 }
 
-function readIfPresent(path: string): string | undefined {
+function readIfPresent(path: string, read = (from: string) => readFileSync(from, 'utf8')): string | undefined {
   try {
-    return readFileSync(path, 'utf8');
+    return read(path);
   } catch (error) {
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ESRCH') return undefined;
     throw error;

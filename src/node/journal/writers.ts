@@ -84,9 +84,13 @@ export class Segment {
     return this.#size;
   }
 
+  isInPlace(): boolean {
+    return this.#file.isInPlace();
+  }
+
   /** Throws if the file was removed, moved or replaced, or cannot be reached. */
   requireInPlace(): void {
-    if (!this.#file.isInPlace()) throw new Error(`${this.path} was removed or replaced`);
+    if (!this.isInPlace()) throw new Error(`${this.path} was removed or replaced`);
   }
 
   /**

@@ -10,8 +10,9 @@ import type { Answer, HttpRequest } from '../../protocol/http.js';
 import { messageOf } from '../../util/message-of.js';
 import { bodyOf } from './body.js';
 
-/** Credentials for this server (a subprotocol may contain a token), and what the platform sets. */
-const NOT_FORWARDED = /^(authorization|host|content-length|expect|sec-websocket-protocol|impersonate-.*)$/;
+/** Credentials for this server (a subprotocol may contain a token), names of users that it has not written, and what the platform sets. */
+const NOT_FORWARDED =
+  /^(authorization|host|content-length|expect|sec-websocket-protocol|impersonate-.*|x-remote-(user|uid|group|extra-.*))$/;
 
 /** A page must not read the answers of another origin because of what a pod says. */
 const CORS = /^access-control-allow-(credentials|headers|methods|origin)$/;

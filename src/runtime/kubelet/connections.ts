@@ -2,7 +2,7 @@
  * Connections to running pods: logs, commands, attached streams, ports and HTTP servers.
  */
 
-import type { StoredPod } from '../../controllers/workloads/pod-state.js';
+import { isPodFinished, type StoredPod } from '../../controllers/workloads/pod-state.js';
 import { errors } from '../../meta/errors.js';
 import { readInteger, readSwitch, readTimeValue } from '../../meta/query-values.js';
 import type {
@@ -60,8 +60,13 @@ function connect(services: ConnectionServices, request: RuntimeRequest): Connect
   }
   const worker = services.workerOf(namespace, name);
   if (subresource === 'portforward') {
-    const { status } = requireWorker(worker, name).current();
-    return { type: 'ports', connect: (number) => network.connect(status.podIP ?? '', number) };
+    const forwarded = requireNetwork(worker, name);
+    const toPort = async (port: number) => {
+      // The pod may have ended since, and another one may have its name.
+      requireNetwork(forwarded === services.workerOf(namespace, name) ? forwarded : undefined, name);
+      return network.connectToPod({ namespace, podName: name }, port);
+    };
+    return { type: 'ports', connect: toPort };
   }
   const container = containerOf(requireWorker(worker, name), query);
   if (subresource === 'log') return logOf(worker as PodWorker, container, query);
@@ -110,6 +115,13 @@ function redirected(
 function requireWorker(worker: PodWorker | undefined, name: string): PodWorker {
   if (worker !== undefined) return worker;
   throw errors.badRequest(`pod ${name} is not running`);
+}
+
+/** A pod that has an address, and has not ended. */
+function requireNetwork(worker: PodWorker | undefined, name: string): PodWorker {
+  const pod = worker?.current();
+  const isUp = pod?.status.podIP !== undefined && !isPodFinished(pod);
+  return requireWorker(isUp ? worker : undefined, name);
 }
 
 /** The container that the query names, or the only one. */

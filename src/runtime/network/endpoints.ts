@@ -25,6 +25,8 @@ export interface Arrival {
   readonly clientNode: string | undefined;
   /** Only endpoints of this node are used (traffic policy `Local`). */
   readonly localTo?: string | undefined;
+  /** Only these endpoints exist for the client; absent: all. */
+  readonly accepts?: ((address: string, endpoint: SliceEndpoint) => boolean) | undefined;
 }
 
 /** Refused: there are no endpoints at all. Dropped: there are none on the node. */
@@ -71,7 +73,9 @@ export class ServiceEndpoints {
   }
 
   choose(service: StoredService, port: ServicePort, arrival: Arrival): Choice {
-    const all = this.#candidates(service, port, arrival.family);
+    const { accepts } = arrival;
+    const found = this.#candidates(service, port, arrival.family);
+    const all = accepts === undefined ? found : found.filter(({ host, endpoint }) => accepts(host, endpoint));
     if (usable(all).length === 0) return 'refused';
     const { localTo } = arrival;
     const pool =

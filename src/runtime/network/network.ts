@@ -143,6 +143,18 @@ class Network implements ClusterNetwork {
     return this.#sockets().dial(target);
   }
 
+  async connectToPod(pod: Source, port: number): Promise<ByteConnection> {
+    const end = this.#clientOf(pod);
+    const listener = this.#listenerAt(pod.namespace, pod.podName, port);
+    if (listener === undefined) throw refused({ host: end.address, port });
+    return this.#open({
+      type: 'server',
+      listener,
+      remoteAddress: seenBy(end.pod, this.#clientOf(undefined)),
+      isFromOutside: true,
+    });
+  }
+
   resolve(name: string, from?: Source): readonly string[] {
     const client = this.#router.clientOf(from);
     const found = client && lookUp(this.#zone, name, client.pod);
@@ -231,6 +243,8 @@ class Network implements ClusterNetwork {
       return this.#dialAddresses(this.#rotate(host, found.addresses), port, client, signal);
     }
     const external = found?.external ?? host;
+    // Sockets would take it for this machine.
+    if (external === '') throw unreachable({ host: external, port });
     if (!this.#allows(client, {}, port)) return this.#drop({ host: external, port }, signal);
     return { type: 'external', host: external, port };
   }

@@ -3,6 +3,7 @@
  */
 import type { ControllerContext } from '../../controllers/runtime/controller.js';
 import type { Lookup, SharedInformer } from '../../controllers/runtime/shared-informer.js';
+import { isPodAddress } from '../../controllers/stages/pod-selection.js';
 import { isPodFinished, type StoredPod } from '../../controllers/workloads/pod-state.js';
 import { Node } from '../../kinds/core/v1/node/node.js';
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
@@ -45,6 +46,7 @@ interface ServiceMatch {
   readonly isExternal: boolean;
   /** The node whose port is addressed. */
   readonly node?: string | undefined;
+  readonly accepts?: Arrival['accepts'];
 }
 
 /** The address of clients outside of the cluster if it has no node. */
@@ -125,18 +127,32 @@ export class Router {
     return isServer ? { type: 'server', pod, host, port } : { type: 'refused', host, port };
   }
 
-  /** The next endpoint of a Service port for the control plane. */
+  /**
+   * The next endpoint of a Service port for proxies, which reach nothing but pods of its namespace, whatever addresses
+   * someone has written.
+   * upstream: pkg/registry/core/service/storage/storage.go isValidAddress
+   */
   endpointOf(service: StoredService, port: ServicePort): SocketAddress | undefined {
     const client = this.clientOf(undefined);
     if (client === undefined) return undefined;
+    const { namespace } = service.metadata;
+    const accepts: Arrival['accepts'] = (address, { targetRef }) => {
+      if (targetRef?.kind !== 'Pod' || targetRef.namespace !== namespace) return false;
+      const pod = this.#pods.get(targetRef.name ?? '', namespace);
+      return pod !== undefined && addressesOf(pod).includes(address);
+    };
     for (const family of service.spec.ipFamilies ?? ['IPv4', 'IPv6']) {
-      const choice = this.#choose({ service, port, isExternal: false }, family, client);
+      const choice = this.#choose({ service, port, isExternal: false, accepts }, family, client);
       if (typeof choice !== 'string') return { host: choice.host, port: choice.port };
     }
     return undefined;
   }
 
-  #choose({ service, port, isExternal, node }: ServiceMatch, family: Arrival['family'], client: Client): Choice {
+  #choose(
+    { service, port, isExternal, node, accepts }: ServiceMatch,
+    family: Arrival['family'],
+    client: Client,
+  ): Choice {
     const { internalTrafficPolicy, externalTrafficPolicy } = service.spec;
     // Pods reach all endpoints at external addresses too, and a load balancer prefers nodes with endpoints.
     const isLocal = isExternal
@@ -147,6 +163,7 @@ export class Router {
       clientAddress: client.address,
       clientNode: client.nodeName,
       localTo: isLocal ? (isExternal ? node : client.nodeName) : undefined,
+      accepts,
     });
   }
 
@@ -166,7 +183,8 @@ export class Router {
     const pods = this.#podsAt(host);
     const pod = pods.find((candidate) => this.#parts.listens(candidate, port));
     if (pod !== undefined) return { type: 'server', pod, host, port };
-    const isInside = this.isKnown(host) || this.#byClusterIp(host).length > 0;
+    // The address of a pod that has ended is still one of the cluster.
+    const isInside = this.isKnown(host) || isPodAddress(host) || this.#byClusterIp(host).length > 0;
     return { type: isInside ? 'refused' : 'external', host, port };
   }
 

@@ -44,6 +44,11 @@ export interface ClusterNetwork {
   fetch(request: Request, from?: Source): Promise<Response>;
   /** Opens a connection. Rejects with `NetworkError`. */
   connect(host: string, port: number, from?: Source): Promise<ByteConnection>;
+  /**
+   * Opens a connection from the control plane to a port of one pod, and to nothing else: no Service, no other pod with its
+   * address, nothing outside. Rejects with `NetworkError`.
+   */
+  connectToPod(pod: Source, port: number): Promise<ByteConnection>;
   /** Addresses of a DNS name; empty if it does not exist or is outside of the cluster. */
   resolve(name: string, from?: Source): readonly string[];
   /** How a server at an address is reached from the control plane; undefined: no pod or node has the address. */

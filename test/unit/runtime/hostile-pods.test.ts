@@ -1,8 +1,14 @@
 /** Pods whose authors, programs or clients try to use up time or memory, or to see what they must not see. */
 import { expect, test, vi } from 'vitest';
 import { createFetchHandler } from '../../../src/http/index.js';
-import { ConfigMap, Pod } from '../../../src/kinds/index.js';
-import type { ByteConnection } from '../../../src/protocol/connection.js';
+import type { Cluster } from '../../../src/index.js';
+import { ConfigMap, Node, Pod } from '../../../src/kinds/index.js';
+import {
+  type ByteConnection,
+  type PortConnection,
+  type RuntimeSlot,
+  runtimeIn,
+} from '../../../src/protocol/connection.js';
 import { MemoryVolume } from '../../../src/runtime/files/file-tree.js';
 import type { ProcessExit, ProcessImage, Program } from '../../../src/runtime/index.js';
 import { InputStream } from '../../../src/runtime/kubelet/container-input.js';
@@ -392,4 +398,63 @@ test('a connection that a tcp probe gets too late is closed', async () => {
   const { client, server } = bytePipe(() => undefined);
   connect?.(client);
   expect((await server.readable.getReader().read()).done).toBe(true);
+});
+
+test('a forwarded port leads to nothing but its own pod while that runs', async () => {
+  const dialled: string[] = [];
+  const unused = () => {
+    throw new Error('not part of this test');
+  };
+  const dial = async ({ host, port }: { readonly host: string; readonly port: number }) => {
+    dialled.push(`${host}:${port}`);
+    return bytePipe(() => undefined).client;
+  };
+  const externalFetch = async ({ url }: Request) => {
+    dialled.push(url);
+    return new Response('outside');
+  };
+  const web: Program = async ({ listen, sleep }) => {
+    listen(80, () => new Response('hi'));
+    await sleep(60_000);
+  };
+  await using running = runningCluster(
+    { web, idle },
+    { network: { externalFetch, sockets: { dial, serveHttp: () => undefined, sendHttp: unused } } },
+  );
+  const { cluster } = running;
+  const forwarded = async (name: string) => {
+    const object = await running.pod(name);
+    const connection = await runtimeIn(
+      (cluster as Cluster & { readonly runtimeSlot: RuntimeSlot }).runtimeSlot,
+    ).connect({
+      subresource: 'portforward',
+      object,
+      scheme: '',
+      port: '',
+      query: {},
+    });
+    return connection as PortConnection;
+  };
+  const nothing = { resources: { requests: { cpu: '1000' } } };
+  await cluster.settle();
+  const nodeName = (await cluster.api(Node).list()).items[0]?.metadata.name ?? '';
+  await running.start('rejected', 'idle', { nodeName, containers: [{ name: 'c', image: 'idle', ...nothing }] });
+  expect((await running.pod('rejected')).status).toMatchObject({ phase: 'Failed', reason: 'OutOfcpu' });
+  await expect(forwarded('rejected')).rejects.toThrow('pod rejected is not running');
+  await running.start('web', 'web', { restartPolicy: 'Never' });
+  const open = await forwarded('web');
+  await open.connect(80);
+  await expect(open.connect(81)).rejects.toThrow('dial tcp 10.244.0.1:81: connect: connection refused');
+  await running.advance(60_000);
+  expect((await running.pod('web')).status).toMatchObject({ phase: 'Succeeded', podIP: '10.244.0.1' });
+  await expect(open.connect(80)).rejects.toThrow('pod web is not running');
+  await expect(forwarded('web')).rejects.toThrow('pod web is not running');
+  const proxied = await createFetchHandler(cluster)(
+    new Request('http://cluster.local/api/v1/namespaces/default/pods/web:80/proxy/x'),
+  );
+  expect(proxied.status).toBe(503);
+  await cluster.api(Pod).delete('web', { gracePeriodSeconds: 0 });
+  await running.start('web', 'web');
+  await expect(open.connect(80)).rejects.toThrow('pod web is not running');
+  expect(dialled).toEqual([]);
 });

@@ -50,6 +50,10 @@ describe('a request to a pod', () => {
     const headers = {
       authorization: 'Bearer secret',
       'impersonate-user': 'alice',
+      'x-remote-user': 'root',
+      'x-remote-uid': '0',
+      'x-remote-group': 'system:masters',
+      'x-remote-extra-scopes': 'all',
       connection: 'x-hop',
       'x-hop': '1',
       te: 'trailers',

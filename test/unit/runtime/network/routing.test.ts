@@ -1,7 +1,7 @@
 /**
  * Addresses of pods, nodes and Services.
  */
-import { Pod, Service } from 'orchplane/kinds';
+import { EndpointSlice, Pod, Service } from 'orchplane/kinds';
 import { describe, expect, test } from 'vitest';
 import { type Networked, networked, source } from './network-fixture.js';
 
@@ -135,6 +135,32 @@ describe('addresses of Services', () => {
     await self.service('team/unnamed', { selector: { app: 'web' }, ports: [{ port: 80 }] });
     expect(self.network.endpointOf({ namespace: 'team', name: 'unnamed' }, '')).toEqual({ host: '10.1.0.1', port: 80 });
     expect(self.network.endpointOf(service, 'none')).toBeUndefined();
+  });
+
+  test('lead proxies only to pods of their namespace that have the address', async () => {
+    const self = await networked();
+    await self.pod('team/own', '10.1.0.1');
+    await self.pod('other/victim', '10.1.0.2');
+    await self.service('team/web', { selector: {} });
+    const own = { kind: 'Pod', name: 'own', namespace: 'team' };
+    const victim = { kind: 'Pod', name: 'victim', namespace: 'other' };
+    const foreign = [
+      { addresses: ['10.1.0.2'] },
+      { addresses: ['10.1.0.2'], targetRef: own },
+      { addresses: ['10.1.0.2'], targetRef: victim },
+      { addresses: ['10.1.0.2'], targetRef: { ...victim, namespace: 'team' } },
+      { addresses: ['10.1.0.1'], targetRef: { ...own, kind: 'Node' } },
+    ];
+    const slices = self.cluster.api(EndpointSlice, 'team');
+    await self.slice('team/web', { addressType: 'IPv4', ports: [{ port: 80 }], endpoints: foreign });
+    const service = { namespace: 'team', name: 'web' };
+    expect(self.network.endpointOf(service, 80)).toBeUndefined();
+    await slices.edit('web-own', (slice) => {
+      slice.endpoints = [...foreign, { addresses: ['10.1.0.1'], targetRef: own }];
+    });
+    await self.cluster.settle();
+    for (let count = 0; count < 3; count++)
+      expect(self.network.endpointOf(service, 80)).toEqual({ host: '10.1.0.1', port: 80 });
   });
 
   test('use terminating endpoints that still serve when no other is ready', async () => {

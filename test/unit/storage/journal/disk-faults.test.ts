@@ -149,7 +149,7 @@ describe('a file journal on a full disk', () => {
     const { FileJournal } = await import('../../../../src/node/journal/file-journal.js');
     const lock = () => {
       disk.open('data/lock', 'new').write(Buffer.from('{}'), 0);
-      return () => disk.remove('data/lock');
+      return { requireHeld: () => undefined, release: () => disk.remove('data/lock') };
     };
     const journal = new FileJournal('data', { ...options, onWarning: () => undefined }, { files: disk, lock });
     const cluster = createCluster({ journal });

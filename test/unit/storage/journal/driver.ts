@@ -19,7 +19,7 @@ import type { SimulatedDisk } from './simulated-disk.js';
 export type Fingerprint = string;
 
 export function simulatedJournal(disk: SimulatedDisk, options: FileJournalOptions = {}): FileJournal {
-  const machine = { files: disk, lock: () => () => undefined };
+  const machine = { files: disk, lock: () => ({ requireHeld: () => undefined, release: () => undefined }) };
   return new FileJournal('data', { onWarning: () => undefined, reserve: 2_000, ...options }, machine);
 }
 

@@ -1,5 +1,14 @@
 /** The file journal: the contract of all journals, locks, disk faults and damaged files. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -95,6 +104,56 @@ describe('a file journal', () => {
     expect(() => createCluster({ journal: fileJournal(path) })).toThrow(`in use by process ${process.ppid}`);
     writeFileSync(lock, JSON.stringify({ pid: 1, host: 'elsewhere' }));
     expect(() => createCluster({ journal: fileJournal(path) })).toThrow(/process 1 on elsewhere .*remove/);
+  });
+
+  test.runIf(process.platform === 'linux')(
+    'takes a lock over after a restart of the machine, not from a container',
+    async () => {
+      const path = newFolder();
+      const lock = join(path, 'lock');
+      const cluster = createCluster({ journal: fileJournal(path) });
+      const own = JSON.parse(readFileSync(lock, 'utf8'));
+      await cluster.close();
+      const pid = process.ppid;
+      writeFileSync(lock, JSON.stringify({ ...own, pid, began: undefined, boot: 'earlier', pids: 'pid:[1]' }));
+      await createCluster({ journal: fileJournal(path) }).close();
+      for (const other of [{ pid: 2 ** 22 + 5 }, { pid: process.pid, began: '1' }]) {
+        writeFileSync(lock, JSON.stringify({ ...own, ...other, pids: 'pid:[1]' }));
+        expect(() => createCluster({ journal: fileJournal(path) })).toThrow(/in another container .*remove/);
+      }
+    },
+  );
+
+  test.each(['group', 'each', 'never'] as const)(
+    'fails when its lock is no longer its own (sync: %s)',
+    async (sync) => {
+      const path = newFolder();
+      const cluster = createCluster({ journal: fileJournal(path, { sync }) });
+      const create = (name: string) => cluster.api(ConfigMap).create({ metadata: { name } });
+      await create('before');
+      const lock = join(path, 'lock');
+      const own = readFileSync(lock, 'utf8');
+      utimesSync(lock, 1, 1);
+      await create('touched');
+      rmSync(lock);
+      writeFileSync(lock, JSON.stringify({ pid: 1, host: 'elsewhere' }));
+      const { size } = statSync(join(path, 'journal-1'));
+      await expect(create('after')).rejects.toThrow('taken over by another process');
+      writeFileSync(lock, own);
+      await expect(create('again')).rejects.toThrow('nothing is written until it is opened again');
+      await cluster.close();
+      expect(statSync(join(path, 'journal-1')).size).toBe(size);
+    },
+  );
+
+  test('does not mark the end of a journal that another process has taken over', async () => {
+    const path = newFolder();
+    const cluster = createCluster({ journal: fileJournal(path) });
+    await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+    const { size } = statSync(join(path, 'journal-1'));
+    writeFileSync(join(path, 'lock'), JSON.stringify({ pid: 1, host: 'elsewhere' }));
+    await expect(cluster.close()).rejects.toThrow('taken over by another process');
+    expect(statSync(join(path, 'journal-1')).size).toBe(size);
   });
 
   test('allows one writer, also through a symbolic link and in another thread', async () => {
