@@ -73,9 +73,9 @@ function deleteLive(name: string, deletion: DeletionRequest, write: WriteOperati
   if (verdict.type === 'proceed') checkPreconditions(live, deletion, write);
   // 2. Admission.
   const admitted = { operation: 'DELETE', oldObject: live } as const;
-  // Mutating plugins have seen the request for the collection.
-  const mutated = write.isCollectionDelete === true ? undefined : runAdmissionPhase('mutate', admitted, write);
-  const allowed = chain(mutated, () => runAdmissionPhase('validate', admitted, write));
+  const allowed = chain(runAdmissionPhase('mutate', admitted, write), () =>
+    runAdmissionPhase('validate', admitted, write),
+  );
   // 3. Remove the object, or mark it as terminating.
   return chain(allowed, (): MaybePromise<Deleted> => {
     if (verdict.type !== 'update') return removeOrMarkDeleting(live, deletion, write);

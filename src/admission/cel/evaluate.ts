@@ -6,9 +6,7 @@ import { CelError, CelObject, type CelValue, type Variables } from '../../cel/in
 import { unescapeName } from '../../crd/rules/escape.js';
 import type { CompiledExpression } from '../../kinds/admissionregistration/expressions/compile.js';
 import { VARIABLES_TYPE } from '../../kinds/admissionregistration/expressions/environment.js';
-import { errors } from '../../meta/errors.js';
 import { quote } from '../../text/go/go-text.js';
-import { nextTurn, realTime } from '../../util/clock.js';
 import { getOrInsertComputed } from '../../util/once.js';
 
 export type CompiledVariables = ReadonlyMap<string, CompiledExpression>;
@@ -21,30 +19,6 @@ export const CONDITIONS_BUDGET = 2_500_000;
 
 /** The cost limit of all other expressions of a policy, per binding and parameter. */
 export const POLICY_BUDGET = 10_000_000;
-
-const LONGEST_TURN_MS = 50;
-const MAX_EVALUATION_MS = 30_000;
-
-/**
- * Lets other requests run while policies are evaluated for one request. Each evaluation has a cost limit, but there is one for
- * each parameter, and parameters may be written by users who may not write policies.
- */
-export class EvaluationPace {
-  #turnBegan = realTime();
-  #before = 0;
-
-  /** Call it before each evaluation. Throws 504 after 30 seconds of evaluations. */
-  pause(): Promise<void> | undefined {
-    const inTurn = realTime() - this.#turnBegan;
-    if (inTurn < LONGEST_TURN_MS) return undefined;
-    this.#before += inTurn;
-    if (this.#before > MAX_EVALUATION_MS)
-      throw errors.timeout('request did not complete within requested timeout - context deadline exceeded');
-    return nextTurn().then(() => {
-      this.#turnBegan = realTime();
-    });
-  }
-}
 
 export interface NamedExpression {
   readonly text: string;

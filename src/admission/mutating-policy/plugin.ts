@@ -10,9 +10,10 @@ import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { StatusReason } from '../../meta/status.js';
 import { append } from '../../util/arrays.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
-import { EvaluationPace, evaluateSet, POLICY_BUDGET, type Scope, scopeOf } from '../cel/evaluate.js';
+import { evaluateSet, POLICY_BUDGET, type Scope, scopeOf } from '../cel/evaluate.js';
 import { type ExpressionInput, namespaceObject, variablesOf } from '../cel/input.js';
 import { policyConditions } from '../cel/match-conditions.js';
+import { paceOf } from '../evaluation-pace.js';
 import { idleWithout } from '../idle.js';
 import { isExemptFromPolicies, matchResources, namespaceOf } from '../match/match.js';
 import { Reinvocation } from '../match/reinvocation.js';
@@ -80,10 +81,10 @@ class Session {
     this.#reinvocation.beginRound(object);
     try {
       const namespace = namespaceOf(this.#request, this.#view);
-      const pace = new EvaluationPace();
+      const pace = paceOf(this.#request);
       for (const invocation of invocations) {
         await pace.pause();
-        await this.#runOne(invocation, namespace);
+        await pace.run(() => this.#runOne(invocation, namespace));
       }
       // As in the reference server, a mutation without effect also triggers reinvocation.
       // upstream: apiserver/pkg/admission/plugin/policy/mutating/dispatcher.go dispatcher.dispatchInvocations

@@ -11,8 +11,8 @@ import type { StatusReason } from '../../meta/status.js';
 import { recoverFrom } from '../../util/catch-error.js';
 import { escapeForPages } from '../../util/json.js';
 import { chain, type MaybePromise, rescue } from '../../util/maybe-promise.js';
-import { EvaluationPace } from '../cel/evaluate.js';
 import type { ExpressionInput } from '../cel/input.js';
+import { paceOf } from '../evaluation-pace.js';
 import { idleWithout } from '../idle.js';
 import { isExemptFromPolicies, matchResources, namespaceOf } from '../match/match.js';
 import type { Match } from '../match/types.js';
@@ -87,7 +87,6 @@ class Session {
   readonly #denials: Denial[] = [];
   /** By matched kind. */
   readonly #objects = new Map<Match['matched'], VersionedObjects>();
-  readonly #pace = new EvaluationPace();
 
   constructor(request: AdmissionRequest, view: ClusterView) {
     this.#request = request;
@@ -154,9 +153,10 @@ class Session {
     const compiled = policy.compiled();
     const namespace = namespaceOf(this.#request, this.#view);
     const input = { request: this.#request, view: this.#view, kind: match.kind, resource: match.resource, ...objects };
-    const evaluate = (one: Prepared['params'][number]): void =>
-      this.#enforce(binding, evaluatePolicy(compiled, { ...input, params: one }, namespace), run);
-    return inTurn(params, (one) => chain(params.length > 1 ? this.#pace.pause() : undefined, () => evaluate(one)));
+    const pace = paceOf(this.#request);
+    const evaluate = (one: Prepared['params'][number]): MaybePromise<void> =>
+      pace.run(() => this.#enforce(binding, evaluatePolicy(compiled, { ...input, params: one }, namespace), run));
+    return inTurn(params, (one) => chain(params.length > 1 ? pace.pause() : undefined, () => evaluate(one)));
   }
 
   #enforce(binding: Binding, { decisions, annotations }: PolicyEvaluation, { policy, notes }: PolicyRun): void {

@@ -3,6 +3,7 @@
  * the dialect, options that the body omits may come from the query.
  * spec: Operations, Parameters
  */
+import { paceOf } from '../../admission/evaluation-pace.js';
 import type { DeletionRequest } from '../../kinds/deletion.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { checkDeleteOptions } from '../../kinds/shared/deletion-options.js';
@@ -34,7 +35,6 @@ import { type Deleted, deleteObject, warnOfDeletion } from '../deletion.js';
 import { checkListOptions } from '../options.js';
 import { objectResponse, withWarnings } from '../response.js';
 import { selectionOf } from '../selection.js';
-import { runAdmissionPhase } from '../steps/admit.js';
 import { ConversionPending } from '../versions.js';
 import { startWrite, type WriteOperation } from '../write-operation.js';
 import { readList } from './read.js';
@@ -90,12 +90,8 @@ export function deleteCollection(
   const writeParts = { ...parts, isCollectionDelete: true };
   const collectionWrite = startWrite(context, request, writeParts);
   const { warnings } = collectionWrite;
-  const listed = () =>
-    chain(runAdmissionPhase('mutate', { operation: 'DELETE' }, collectionWrite), () =>
-      readList(context, request, served),
-    );
   return withWarnings(warnings, () =>
-    chain(listed(), (list) => {
+    chain(readList(context, request, served), (list) => {
       warnOfDeletion(deletion, collectionWrite);
       const deleteItem = (item: ApiObject) => {
         // A request across namespaces names none; each item is deleted in its own.
@@ -105,7 +101,9 @@ export function deleteCollection(
         return deleteObject(item.metadata.name, deletion, write);
       };
       let done: MaybePromise<unknown>;
+      const pace = paceOf(collectionWrite);
       for (const item of list.items) {
+        done = chain(done, () => pace.pause());
         done = chain(done, () => ignoreNotFound(() => whenConverted(() => deleteItem(item))));
       }
       const answer = context.dialect.rules.deleteReturnsStatus ? collectionStatus(served) : list;

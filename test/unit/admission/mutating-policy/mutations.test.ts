@@ -75,6 +75,7 @@ function requestFor(served: ServedKind, object: DraftObject): AdmissionRequest<D
     options: {},
     dryRun: false,
     user: { user: 'u' },
+    warnings: [],
     rounds: { round: 0, requestReinvocation: () => undefined, pluginState: new Map() },
   };
   return request as AdmissionRequest<DraftObject>;

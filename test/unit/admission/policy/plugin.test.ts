@@ -18,6 +18,19 @@ import { validatingAdmissionPolicy } from '../../../../src/admission/policy/vali
 import type { AdmissionRequest, ClusterView } from '../../../../src/admission/types.js';
 import { bind, definePolicy, demand, policyCluster, rejectionMessage, rule, sentMap } from './clusters.js';
 
+/** How often others could run. */
+async function turnsDuring(run: () => Promise<unknown>): Promise<number> {
+  let turns = 0;
+  const count = (): void => {
+    turns++;
+    timer = setImmediate(count);
+  };
+  let timer = setImmediate(count);
+  await run();
+  clearImmediate(timer);
+  return turns;
+}
+
 const map = (name: string, data: Record<string, string> = {}) => ({ metadata: { name }, data });
 
 describe('a ValidatingAdmissionPolicy', () => {
@@ -125,16 +138,22 @@ describe('a ValidatingAdmissionPolicy', () => {
     for (let i = 0; i < 40; i++) await maps.create({ metadata: { name: `param-${i}`, labels }, data: { a: 'b' } });
     await bind(cluster, 'p', { paramRef: { selector: { matchLabels: labels }, parameterNotFoundAction: 'Deny' } });
     const data = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, 'v']));
-    let turns = 0;
-    const count = (): void => {
-      turns++;
-      timer = setImmediate(count);
-    };
-    let timer = setImmediate(count);
-    await maps.create(map('x', data));
-    clearImmediate(timer);
-    expect(turns).toBeGreaterThan(3);
+    expect(await turnsDuring(() => maps.create(map('x', data)))).toBeGreaterThan(3);
     expect(await rejectionMessage(maps.create(map('y', { ...data, a: 'x' })))).toContain('failed expression');
+  });
+
+  test('lets others run while it is evaluated for the objects of a deletecollection', async () => {
+    const cluster = policyCluster();
+    const maps = cluster.api(ConfigMap, 'default');
+    const data = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, 'v']));
+    for (let i = 0; i < 40; i++) await maps.create(map(`m${i}`, data));
+    await definePolicy(cluster, 'p', {
+      rules: [{ ...rule(), operations: ['DELETE'] }],
+      validations: [{ expression: "oldObject.data.all(k, oldObject.data[k] == 'v')" }],
+    });
+    await bind(cluster, 'p');
+    expect(await turnsDuring(() => maps.deleteCollection())).toBeGreaterThan(3);
+    expect((await maps.list()).items).toEqual([]);
   });
 
   test('never validates policies or authentication reviews, but validates webhook configurations', async () => {
