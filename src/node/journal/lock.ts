@@ -14,6 +14,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { hostname } from 'node:os';
@@ -50,6 +51,12 @@ const releasedLocks = new Set<string>();
 /** The number of attempts when several processes compete for the lock. */
 const ATTEMPTS = 5;
 
+/** How often a holder touches its lock, for processes that cannot see whether it is alive. */
+const TOUCH_MS = 5_000;
+
+/** A lock in another container that was not touched for so long is no longer held. */
+const ABANDONED_MS = 30_000;
+
 /** Locks an existing folder. Throws JournalError that names the holder. */
 export function lockFolder(folder: string): FolderLock {
   // Resolve links, so that each folder has one path.
@@ -60,11 +67,24 @@ export function lockFolder(folder: string): FolderLock {
     const text = readIfPresent(path);
     if (text === undefined && attempt <= ATTEMPTS) continue;
     const holder = parseHolder(text ?? '');
-    if (attempt > ATTEMPTS || isAlive(holder, text)) throw inUseError(folder, describe(holder, path));
+    if (attempt > ATTEMPTS || isAlive(holder, { path, text })) throw inUseError(folder, describe(holder, path));
     removeStaleLock(path, text ?? '');
   }
   lockedPaths.add(path);
   let known = versionOf(path);
+  const touch = (): void => {
+    // If the lock is not ours any more, the next write fails.
+    if (readIfPresent(path) !== own) return;
+    const now = new Date();
+    try {
+      utimesSync(path, now, now);
+    } catch (error) {
+      // It was removed meanwhile, or cannot be changed; others may then take it over, which the next write notices.
+      if (codeOf(error) === undefined) throw error;
+    }
+  };
+  const timer = setInterval(touch, TOUCH_MS);
+  timer.unref();
   return {
     requireHeld() {
       const present = versionOf(path);
@@ -74,6 +94,7 @@ export function lockFolder(folder: string): FolderLock {
     },
     release() {
       if (!lockedPaths.delete(path)) return;
+      clearInterval(timer);
       releasedLocks.add(own);
       if (readIfPresent(path) === own) rmSync(path, { force: true });
     },
@@ -145,7 +166,7 @@ function removeStaleLock(path: string, expected: string): void {
   if (!tryCreate(guard, own)) {
     const taker = readIfPresent(guard);
     // The process that held `lock.taking` was killed.
-    if (taker !== undefined && !isAlive(parseHolder(taker), taker)) removeIfUnchanged(guard, taker);
+    if (taker !== undefined && !isAlive(parseHolder(taker), { path: guard, text: taker })) removeIfUnchanged(guard, taker);
     return;
   }
   try {
@@ -181,14 +202,17 @@ function parseHolder(text: string): LockHolder | undefined {
   }
 }
 
-function isAlive(holder: LockHolder | undefined, text: string | undefined): boolean {
+function isAlive(
+  holder: LockHolder | undefined,
+  { path, text }: { readonly path: string; readonly text: string | undefined },
+): boolean {
   if (holder === undefined) return false;
-  // Processes on another machine cannot be checked.
-  if (holder.host !== hostname()) return true;
   const { boot, pids } = machine();
+  // Processes on another machine cannot be checked, and its clock may differ. A container may have another host name.
+  if (holder.host !== hostname() && (holder.boot === undefined || holder.boot !== boot)) return true;
   if (isOther(holder.boot, boot)) return false;
-  // Nor can those of another container.
-  if (isOther(holder.pids, pids)) return true;
+  // The processes of another container are not visible here.
+  if (isOther(holder.pids, pids)) return wasTouched(path);
   // This process may hold it in another thread, unless the start time differs: then only the PID is the same.
   if (holder.pid === process.pid)
     return holder.began === processStartTime(process.pid) && !releasedLocks.has(text ?? '');
@@ -199,6 +223,11 @@ function isAlive(holder: LockHolder | undefined, text: string | undefined): bool
   }
   const began = processStartTime(holder.pid);
   return holder.began === undefined || began === undefined || began === holder.began;
+}
+
+function wasTouched(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found !== undefined && Math.abs(Date.now() - found.mtimeMs) < ABANDONED_MS;
 }
 
 function isOther(fact: string | undefined, own: string | undefined): boolean {
@@ -218,9 +247,10 @@ function processStartTime(pid: number): string | undefined {
 function describe(holder: LockHolder | undefined, path: string): string {
   if (holder === undefined) return `the process that writes ${path}`;
   const { pid, host } = holder;
-  const container = isOther(holder.pids, machine().pids) ? ' in another container' : '';
-  if (host !== hostname() || container !== '')
-    return `process ${pid} on ${host}${container} (if that is no more, remove ${path})`;
+  const { boot, pids } = machine();
+  if (holder.boot !== undefined && holder.boot === boot && isOther(holder.pids, pids))
+    return `process ${pid} in another container (if that has ended, try again in ${ABANDONED_MS / 1000} seconds)`;
+  if (host !== hostname()) return `process ${pid} on ${host} (if that has ended, remove ${path})`;
   return pid === process.pid ? `this process, maybe in another thread (if not, remove ${path})` : `process ${pid}`;
 }
 

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { createCluster, JournalError, StatusError } from '../../../../src/index.js';
 import { ConfigMap, ControllerRevision, CustomResourceDefinition } from '../../../../src/kinds/index.js';
 import { fileJournal } from '../../../../src/node/index.js';
@@ -117,12 +117,35 @@ describe('a file journal', () => {
       const pid = process.ppid;
       writeFileSync(lock, JSON.stringify({ ...own, pid, began: undefined, boot: 'earlier', pids: 'pid:[1]' }));
       await createCluster({ journal: fileJournal(path) }).close();
-      for (const other of [{ pid: 2 ** 22 + 5 }, { pid: process.pid, began: '1' }]) {
+      for (const other of [{ pid: 2 ** 22 + 5 }, { pid: process.pid, began: '1' }, { host: 'elsewhere' }]) {
         writeFileSync(lock, JSON.stringify({ ...own, ...other, pids: 'pid:[1]' }));
-        expect(() => createCluster({ journal: fileJournal(path) })).toThrow(/in another container .*remove/);
+        expect(() => createCluster({ journal: fileJournal(path) })).toThrow(/in another container .*try again/);
+        const past = Date.now() / 1000 - 31;
+        utimesSync(lock, past, past);
+        await createCluster({ journal: fileJournal(path) }).close();
       }
     },
   );
+
+  test('touches its lock, so that processes in other containers see that it is held', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    try {
+      const path = newFolder();
+      const lock = join(path, 'lock');
+      const cluster = createCluster({ journal: fileJournal(path) });
+      utimesSync(lock, 1, 1);
+      vi.advanceTimersByTime(5_000);
+      expect(Date.now() - statSync(lock).mtimeMs).toBeLessThan(10_000);
+      await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+      rmSync(lock);
+      vi.advanceTimersByTime(5_000);
+      await expect(cluster.api(ConfigMap).create({ metadata: { name: 'b' } })).rejects.toThrow('was removed');
+      await cluster.close();
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
 
   test.each(['group', 'each', 'never'] as const)(
     'fails when its lock is no longer its own (sync: %s)',
