@@ -166,7 +166,8 @@ function removeStaleLock(path: string, expected: string): void {
   if (!tryCreate(guard, own)) {
     const taker = readIfPresent(guard);
     // The process that held `lock.taking` was killed.
-    if (taker !== undefined && !isAlive(parseHolder(taker), { path: guard, text: taker })) removeIfUnchanged(guard, taker);
+    if (taker !== undefined && !isAlive(parseHolder(taker), { path: guard, text: taker }))
+      removeIfUnchanged(guard, taker);
     return;
   }
   try {
