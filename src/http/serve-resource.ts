@@ -274,7 +274,7 @@ interface Deadline {
 }
 
 /** Rejects when the result takes too long. The operation itself is not cancelled. */
-function withDeadline<Value>(result: Promise<Value>, { clock, timeLimitMs, tooLate }: Deadline): Promise<Value> {
+export function withDeadline<Value>(result: Promise<Value>, { clock, timeLimitMs, tooLate }: Deadline): Promise<Value> {
   return new Promise((resolve, reject) => {
     const undo = clock.after(timeLimitMs, () => reject(tooLate()));
     result.then(resolve, reject).finally(undo);

@@ -130,6 +130,28 @@ describe('a request for an aggregated API', () => {
     ]);
   });
 
+  test('answers a request whose backend does not respond, after its time limit', async () => {
+    const signals: AbortSignal[] = [];
+    const { fetchFront, cluster } = await startServers({
+      [NAME]: ({ signal }) => {
+        signals.push(signal);
+        return new Promise<Response>(() => undefined);
+      },
+    });
+    const path = '/apis/metrics.example.com/v1/nodes';
+    const [asked, silent] = [fetchFront(`${path}?timeout=3s`), fetchFront(path)];
+    let watched: Response | undefined;
+    void fetchFront(`${path}?watch=1`).then((response) => {
+      watched = response;
+    });
+    await cluster.clock.advance(3_000);
+    expect((await asked).status).toBe(504);
+    await cluster.clock.advance(57_000);
+    expect(await (await silent).json()).toMatchObject({ reason: 'Timeout', code: 504 });
+    expect(watched).toBeUndefined();
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, false]);
+  });
+
   test('rejects an unauthorized request without contacting the backend', async () => {
     let calls = 0;
     const { fetchFront } = await startServers({
