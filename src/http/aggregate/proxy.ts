@@ -99,14 +99,32 @@ export async function proxyRequest(
     const text = `error trying to reach service: ${networkProblem(error, url)}\n`;
     return respondText(envelopeOf(exchange), 503, text);
   }
+  if (isRedirect(response)) {
+    // How the connection to the backend ends makes no difference to the client.
+    response.body?.cancel().catch(() => undefined);
+    return respondText(envelopeOf(exchange), 502, REDIRECTED);
+  }
   const headers = endToEndHeaders(response.headers);
   return respondProxied(envelopeOf(exchange), { code: response.status, headers, body: response.body });
 }
 
-/** `fetch` resolves `..` and backslashes, so the backend would get another path than the one that was authorized. */
-function isUnchanged(path: string): boolean {
-  return percentDecode(new URL(`http://backend${path}`).pathname) === percentDecode(path);
+const REDIRECTED = 'the backend attempted to redirect this request, which is not permitted';
+
+/** A client that follows a redirect may send its credentials with it. */
+function isRedirect({ status, headers }: Response): boolean {
+  return status >= 300 && status <= 399 && Boolean(headers.get('location'));
 }
+
+/**
+ * `fetch` resolves `..` and backslashes, and many backends do after they have decoded the path: it would not be the one that
+ * was authorized.
+ */
+function isUnchanged(path: string): boolean {
+  const decoded = percentDecode(path) ?? '';
+  return percentDecode(new URL(`http://backend${path}`).pathname) === decoded && !DOT_SEGMENT.test(decoded);
+}
+
+const DOT_SEGMENT = /\\|(?:^|\/)\.\.?(?:\/|$)/;
 
 /** A list, because `Headers` would join the groups of the user. */
 function forwardedHeaders({ request, auditId }: Exchange, user: User): [string, string][] {
