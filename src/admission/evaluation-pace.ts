@@ -1,7 +1,8 @@
 /**
- * Pauses between the evaluations of policies for one request.
+ * Pauses between the evaluations of policies for one request, and the time limit of its calls to webhooks.
  */
 import { errors } from '../meta/errors.js';
+import { timedOut, timeLimitOf } from '../protocol/time-limit.js';
 import { nextTurn, realTime } from '../util/clock.js';
 import { chain, type MaybePromise } from '../util/maybe-promise.js';
 import { getOrInsertComputed } from '../util/once.js';
@@ -16,6 +17,7 @@ const MAX_EVALUATION_MS = 30_000;
 export class EvaluationPace {
   #inTurnMs = 0;
   #totalMs = 0;
+  #callingSinceMs: number | undefined;
 
   /** Call it before an evaluation, where others may run. Throws 504 after 30 seconds of evaluations. */
   pause(): Promise<void> | undefined {
@@ -24,6 +26,15 @@ export class EvaluationPace {
       throw errors.timeout('request did not complete within requested timeout - context deadline exceeded');
     this.#inTurnMs = 0;
     return nextTurn();
+  }
+
+  /**
+   * Call it before a webhook is called. Throws 504 if the request has had its time since the first call: its client has been
+   * answered, and it would occupy its seat for the timeouts of all further webhooks and attempts.
+   */
+  requireTime(nowMs: number): void {
+    this.#callingSinceMs ??= nowMs;
+    if (nowMs - this.#callingSinceMs > timeLimitOf({ verb: 'create' })) throw timedOut('create');
   }
 
   /** Measures an evaluation. */

@@ -195,7 +195,7 @@ async function handle(settings: HandlerSettings, request: HttpRequest): Promise<
   const exchange = openExchange(settings, request);
   const response = await answerOrFail(exchange);
   exchange.isAnswered = true;
-  releaseBody(exchange);
+  releaseAfterWork(exchange);
   ended();
   const count = () => {
     const { served, action, query } = exchange;
@@ -213,16 +213,21 @@ async function handle(settings: HandlerSettings, request: HttpRequest): Promise<
   if (exchange.isStream === true) exchange.onStreamEnd = count;
   else {
     count();
-    exchange.ticket?.ended();
     exchange.record?.complete({ code: response.code, object: exchange.document });
   }
   return response;
 }
 
-/** Returns the share of a large body when the work ends, which may be after the response. */
-function releaseBody({ bodyShare, work }: Exchange): void {
-  if (bodyShare === undefined) return;
-  const release = () => bodyShare.release();
+/**
+ * Returns the seat and the share of a large body when the work ends, which may be after the response: otherwise a client
+ * with short timeouts could start any number of writes that wait for a webhook.
+ */
+function releaseAfterWork({ bodyShare, ticket, work, isStream }: Exchange): void {
+  const release = () => {
+    bodyShare?.release();
+    // The seat of a stream has been returned when it started.
+    if (isStream !== true) ticket?.ended();
+  };
   if (work === undefined) release();
   else work.then(release, release);
 }
@@ -295,7 +300,7 @@ function serveRoute(
   context: RequestContext,
 ): Answer | Promise<Answer> {
   const remote = remoteApiOf(exchange, route);
-  if (remote !== undefined) return proxyRequest(exchange, remote, context.user);
+  if (remote !== undefined) return proxyRequest(exchange, remote, context);
   switch (route.type) {
     case 'other':
       return servePage(exchange, route.path);

@@ -13,8 +13,8 @@ export interface ResourceRoute {
   readonly namespace?: string;
   readonly name?: string;
   readonly subresource?: string;
-  /** More segments follow the subresource. */
-  readonly hasExtraSegments: boolean;
+  /** The segments that follow the subresource, with a leading slash. */
+  readonly subpath?: string;
   /** The path starts with the deprecated `/watch/` prefix. */
   readonly watch: boolean;
 }
@@ -76,7 +76,7 @@ function parseResourcePath({ group, version, segments, watch }: ResourceParts): 
     ...(name === undefined ? {} : { name }),
     // `a//b` has an empty subresource, which is none.
     ...(subresource ? { subresource } : {}),
-    hasExtraSegments: more.length > 0,
+    ...(more.length > 0 ? { subpath: `/${more.join('/')}` } : {}),
     watch,
   };
 }

@@ -13,6 +13,7 @@ import { limitedBody } from '../protocol/value-limits.js';
 import { recoverFrom } from '../util/catch-error.js';
 import { lazyMembers, SOURCE } from '../util/hidden-class.js';
 import { unreachable } from '../util/invariant.js';
+import { own } from '../util/json.js';
 import { Chunk } from './chunk.js';
 import type { Offer, Patch } from './negotiate.js';
 import { requestCodec } from './negotiate.js';
@@ -35,6 +36,8 @@ export interface IncomingRequest {
   readonly user: User | undefined;
   readonly served: ServedResource;
   readonly action: Action;
+  /** The path below a proxy subresource. */
+  readonly subpath: string;
   /** Present exactly for patches, except on connect subresources. */
   readonly patch: Patch | undefined;
   /** Waits until a body of this size may be processed. */
@@ -79,8 +82,11 @@ function assemble(incoming: IncomingRequest, { options, body, unacceptable }: Co
   if (subresource !== undefined) {
     built.subresource = subresource;
     const { connectSubresources: connections } = served.kind;
-    const isConnection = connections !== undefined && Object.hasOwn(connections, subresource);
-    if (isConnection) built.options = { ...options, connectQuery: Object.fromEntries(incoming.query) };
+    const connection = connections === undefined ? undefined : own(connections, subresource);
+    // Admission must see the path that the backend gets, not a parameter of this name.
+    const path = connection?.allowsSubpaths === true ? { path: [incoming.subpath] } : undefined;
+    if (connection !== undefined)
+      built.options = { ...options, connectQuery: { ...Object.fromEntries(incoming.query), ...path } };
   }
   if (body !== undefined) built.body = body;
   if (unacceptable !== undefined) built.unacceptable = unacceptable;

@@ -85,7 +85,7 @@ function pathLevelOf(route: ResourceRoute, kind: Kind): keyof typeof METHODS | u
   const isAllNamespaces = kind.scope === 'Namespaced' && route.namespace === undefined;
   const below = route.subresource === undefined ? undefined : subresourceOf(kind, route.subresource);
   if (
-    (route.hasExtraSegments && below?.allowsSubpaths !== true) ||
+    (route.subpath !== undefined && below?.allowsSubpaths !== true) ||
     (kind.scope === 'Cluster' && route.namespace !== undefined)
   )
     return undefined;

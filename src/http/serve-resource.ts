@@ -19,7 +19,7 @@ import { type Exchange, envelopeOf, refuse, respondNotFound, withPretty } from '
 import { awaitBody } from './flow-control.js';
 import type { BodyState, Representation } from './negotiate.js';
 import { chooseErrorRepresentation, chooseRepresentation, readPatchType, routerRefusal } from './negotiate.js';
-import type { ResourceRoute } from './path.js';
+import { percentDecode, type ResourceRoute } from './path.js';
 import { isInitialStateRequested, readIncludedObject } from './query.js';
 import { readRequest } from './read-request.js';
 import { respondDocument, respondEmpty, respondStream } from './respond.js';
@@ -65,8 +65,16 @@ export function serveResource(
     case 'action':
       exchange.served = served;
       exchange.action = routed;
-      return performAction(exchange, { served, action: routed, ...context });
+      return performAction(exchange, { served, action: routed, ...context, subpath: subpathOf(exchange, route) });
   }
+}
+
+/**
+ * The path below a proxy subresource.
+ * upstream: apiserver/pkg/endpoints/handlers/get.go getRequestOptions
+ */
+function subpathOf({ path }: Exchange, { subpath = '' }: ResourceRoute): string {
+  return percentDecode(path)?.endsWith('/') && !subpath.endsWith('/') ? `${subpath}/` : subpath;
 }
 
 function warnOfDeprecation({ settings, warnings }: Exchange, { kind }: ServedResource): void {
@@ -90,12 +98,13 @@ function tableSupportOf(kind: Kind, { subresource }: Action): false | undefined 
 interface ResourceOperation extends RequestContext {
   readonly served: ServedResource;
   readonly action: Action;
+  readonly subpath: string;
 }
 
 async function performAction(exchange: Exchange, operation: ResourceOperation): Promise<Answer> {
   const { request, query, accept, userAgent } = exchange;
   const { target, offer } = exchange.settings;
-  const { served, action, user, timeout } = operation;
+  const { served, action, user, timeout, subpath } = operation;
   const { verb } = action;
   const { representation: kindRepresentation } = served.kind;
   // Custom resources are not behind the reference server's router.
@@ -155,7 +164,7 @@ async function performAction(exchange: Exchange, operation: ResourceOperation): 
     exchange.bodyShare = exchange.settings.bodyBudget.share(byteCount);
     return exchange.bodyShare?.granted;
   };
-  const incoming = { request, offer, query, contentType, userAgent, user, served, action, patch, admitBody };
+  const incoming = { request, offer, query, contentType, userAgent, user, served, action, subpath, patch, admitBody };
   const { clock } = target;
   const reading = rescue(() => readRequest(incoming), warn);
   const deadline = { clock, timeLimitMs: timeLimitOf({ verb, timeoutMs: timeout }) };
@@ -274,7 +283,7 @@ interface Deadline {
 }
 
 /** Rejects when the result takes too long. The operation itself is not cancelled. */
-function withDeadline<Value>(result: Promise<Value>, { clock, timeLimitMs, tooLate }: Deadline): Promise<Value> {
+export function withDeadline<Value>(result: Promise<Value>, { clock, timeLimitMs, tooLate }: Deadline): Promise<Value> {
   return new Promise((resolve, reject) => {
     const undo = clock.after(timeLimitMs, () => reject(tooLate()));
     result.then(resolve, reject).finally(undo);

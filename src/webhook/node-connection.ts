@@ -9,6 +9,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import type { TLSSocket } from 'node:tls';
 import { systemClock } from '../util/clock.js';
+import { getOrInsertComputed } from '../util/once.js';
 import { readBundle, UnreadableBundle } from './ca-bundle.js';
 import { certificateProblem } from './certificate-problem.js';
 import type { NetworkAddress } from './service-address.js';
@@ -60,7 +61,6 @@ export async function sendWithNode(
 ): Promise<Response> {
   const { method = 'GET', body } = init;
   const signal = init.signal ?? undefined;
-  const headers = Object.fromEntries(new Headers(init.headers));
   const [, host = '', path = '/'] = /^https:\/\/([^/?#]*)([^#]*)/i.exec(url) ?? [];
   // The body of a client is passed on as it arrives: it has no limit.
   const isStream = body instanceof ReadableStream;
@@ -72,7 +72,7 @@ export async function sendWithNode(
       path,
       // Node sends the body of a DELETE without any framing unless it is told to.
       headers: {
-        ...headers,
+        ...headerLines(init.headers),
         host,
         ...(bytes === undefined ? {} : { 'content-length': bytes.length }),
         ...(isStream ? { 'transfer-encoding': 'chunked' } : {}),
@@ -86,6 +86,15 @@ export async function sendWithNode(
       node.stream.promises.pipeline(node.stream.Readable.fromWeb(body as NodeReadableStream), request).catch(reject);
     else request.end(bytes);
   });
+}
+
+/** The values of each header. Those of a list are sent as they are: `Headers` would join them. */
+function headerLines(headers: RequestInit['headers']): Record<string, string[]> {
+  const lines = new Map<string, string[]>();
+  for (const [name, value] of Array.isArray(headers) ? headers : new Headers(headers)) {
+    getOrInsertComputed(lines, name.toLowerCase(), () => []).push(value);
+  }
+  return Object.fromEntries(lines);
 }
 
 /** The response to a request of node:http. Rejects if there is none, or if it is not one that a Response can represent. */

@@ -34,6 +34,7 @@ import { messageOf } from '../../util/message-of.js';
 import { getOrInsertComputed, once } from '../../util/once.js';
 import { UnreadableBundle } from '../../webhook/ca-bundle.js';
 import { createWebhookCaller, withTimeLimit } from '../../webhook/caller.js';
+import { paceOf } from '../evaluation-pace.js';
 import type { ClusterView } from '../types.js';
 import type { Hook, HookType } from './hooks.js';
 import { type Review, type Reviewed, reviewOf, reviewVersionOf } from './review.js';
@@ -58,6 +59,7 @@ export async function callWebhook(
   const { request } = reviewed;
   const { view, type } = context;
   rejectDryRun(webhook, request.dryRun);
+  paceOf(request).requireTime(view.clock.now());
   const apiVersion = reviewVersionOf(webhook.admissionReviewVersions ?? [], view.dialect);
   if (apiVersion === undefined) {
     const why = 'webhook does not accept known AdmissionReview versions (v1, v1beta1)';

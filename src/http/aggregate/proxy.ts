@@ -4,9 +4,11 @@
  */
 
 import { ADMINISTRATOR } from '../../auth/identity.js';
-import { type Aggregation, checkAggregation, setRemoteUserHeaders } from '../../kinds/apiregistration/reach.js';
+import { type Aggregation, checkAggregation, remoteUserHeaders } from '../../kinds/apiregistration/reach.js';
+import { StatusError } from '../../meta/errors.js';
 import type { Answer, HttpRequest } from '../../protocol/http.js';
 import type { User } from '../../protocol/request.js';
+import { timedOut, timeLimitOf } from '../../protocol/time-limit.js';
 import { resolveAggregation } from '../../webhook/aggregation.js';
 import { UnreadableBundle } from '../../webhook/ca-bundle.js';
 import { networkProblem } from '../../webhook/connection.js';
@@ -15,6 +17,7 @@ import { endToEndHeaders } from '../answer.js';
 import { type Exchange, envelopeOf } from '../exchange.js';
 import { percentDecode, type Route } from '../path.js';
 import { respondProxied, respondText } from '../respond.js';
+import { type RequestContext, withDeadline } from '../serve-resource.js';
 import type { FetchTarget } from '../target.js';
 import { ApiServiceIndex, type RemoteApi } from './api-services.js';
 import { RemoteDiscovery } from './discovery.js';
@@ -45,7 +48,7 @@ export function createAggregator(
  * Set anew for the backend's connection; the client's credentials are replaced by identity headers. A subprotocol may
  * contain a token.
  */
-const NOT_FORWARDED = /^(host|content-length|authorization|sec-websocket-protocol|impersonate-.*)$/;
+const NOT_FORWARDED = /^(host|content-length|authorization|sec-websocket-protocol|impersonate-.*|x-remote-.*)$/;
 
 /** The aggregated API that serves a path; undefined: this server does. */
 export function remoteApiOf({ settings }: Exchange, route: Route): RemoteApi | undefined {
@@ -55,13 +58,21 @@ export function remoteApiOf({ settings }: Exchange, route: Route): RemoteApi | u
 }
 
 /** Forwards a request to the backend of an aggregated API. */
-export async function proxyRequest(exchange: Exchange, remote: RemoteApi, user: User | undefined): Promise<Answer> {
-  const { aggregator } = exchange.settings;
+export async function proxyRequest(
+  exchange: Exchange,
+  remote: RemoteApi,
+  { user, watch, timeout }: RequestContext,
+): Promise<Answer> {
+  const { aggregator, target } = exchange.settings;
   if (!aggregator.apis.isAvailable(remote)) return respondText(envelopeOf(exchange), 503, 'service unavailable\n');
   const { request } = exchange;
   if (!isUnchanged(urlParts(request.url).path)) return respondText(envelopeOf(exchange), 400, '400 Bad Request');
   let response: Response;
   let url = '';
+  const stop = new AbortController();
+  const cancel = () => stop.abort(request.signal.reason);
+  if (request.signal.aborted) cancel();
+  else request.signal.addEventListener('abort', cancel, { once: true });
   try {
     const reached = resolveAggregation(aggregator.aggregation, remote.api, aggregator.view);
     url = `${reached.address}${pathAndQuery(request.url)}`;
@@ -70,30 +81,55 @@ export async function proxyRequest(exchange: Exchange, remote: RemoteApi, user: 
     const init: RequestInit & { duplex?: 'half' } = {
       method: request.method,
       headers,
-      signal: request.signal,
+      signal: stop.signal,
       ...(body === undefined ? {} : { body, duplex: 'half' }),
     };
-    response = await reached.send(url, init);
+    const sent = reached.send(url, init);
+    const tooLate = () => {
+      stop.abort();
+      return timedOut('get');
+    };
+    const limit = { clock: target.clock, timeLimitMs: timeLimitOf({ verb: 'get', timeoutMs: timeout }), tooLate };
+    response = await (watch ? sent : withDeadline(sent, limit));
   } catch (error) {
+    if (StatusError.is(error)) throw error;
     // The client is informed; this is no fault of this server.
     if (error instanceof UnresolvedService) return respondText(envelopeOf(exchange), 503, 'service unavailable\n');
     if (error instanceof UnreadableBundle) return respondText(envelopeOf(exchange), 500, `${error.message}\n`);
     const text = `error trying to reach service: ${networkProblem(error, url)}\n`;
     return respondText(envelopeOf(exchange), 503, text);
   }
+  if (isRedirect(response)) {
+    // How the connection to the backend ends makes no difference to the client.
+    response.body?.cancel().catch(() => undefined);
+    return respondText(envelopeOf(exchange), 502, REDIRECTED);
+  }
   const headers = endToEndHeaders(response.headers);
   return respondProxied(envelopeOf(exchange), { code: response.status, headers, body: response.body });
 }
 
-/** `fetch` resolves `..` and backslashes, so the backend would get another path than the one that was authorized. */
-function isUnchanged(path: string): boolean {
-  return percentDecode(new URL(`http://backend${path}`).pathname) === percentDecode(path);
+const REDIRECTED = 'the backend attempted to redirect this request, which is not permitted';
+
+/** A client that follows a redirect may send its credentials with it. */
+function isRedirect({ status, headers }: Response): boolean {
+  return status >= 300 && status <= 399 && Boolean(headers.get('location'));
 }
 
-function forwardedHeaders({ request, auditId }: Exchange, user: User): Headers {
+/**
+ * `fetch` resolves `..` and backslashes, and many backends do after they have decoded the path: it would not be the one that
+ * was authorized.
+ */
+function isUnchanged(path: string): boolean {
+  const decoded = percentDecode(path) ?? '';
+  return percentDecode(new URL(`http://backend${path}`).pathname) === decoded && !DOT_SEGMENT.test(decoded);
+}
+
+const DOT_SEGMENT = /\\|(?:^|\/)\.\.?(?:\/|$)/;
+
+/** A list, because `Headers` would join the groups of the user. */
+function forwardedHeaders({ request, auditId }: Exchange, user: User): [string, string][] {
   const passed = endToEndHeaders(request.headers).filter(([name]) => !NOT_FORWARDED.test(name));
   const headers = new Headers(passed);
-  setRemoteUserHeaders(headers, user);
   const { origin, path } = urlParts(request.url);
   const [scheme = '', host = ''] = origin.split('://');
   headers.set('Audit-Id', auditId);
@@ -101,7 +137,7 @@ function forwardedHeaders({ request, auditId }: Exchange, user: User): Headers {
   headers.set('X-Forwarded-Host', host);
   headers.set('X-Forwarded-Proto', scheme);
   if (request.remote !== undefined) headers.append('X-Forwarded-For', request.remote);
-  return headers;
+  return [...headers, ...remoteUserHeaders(user)];
 }
 
 async function bodyOf(request: HttpRequest): Promise<BodyInit | undefined> {

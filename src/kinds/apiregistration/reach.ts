@@ -68,12 +68,19 @@ export function checkAggregation(aggregation: unknown): void {
 /** Sets the X-Remote headers that identify the user to an aggregated server, and removes existing ones. */
 export function setRemoteUserHeaders(headers: Headers, user: RemoteUser): void {
   for (const name of [...headers.keys()]) if (name.startsWith('x-remote-')) headers.delete(name);
-  headers.set('X-Remote-User', user.user);
-  if (user.uid !== undefined && user.uid !== '') headers.set('X-Remote-Uid', user.uid);
-  for (const group of user.groups ?? []) headers.append('X-Remote-Group', group);
-  for (const [key, values] of Object.entries(user.extra ?? {})) {
-    for (const value of values) headers.append(`X-Remote-Extra-${escapeKey(key)}`, value);
-  }
+  for (const [name, value] of remoteUserHeaders(user)) headers.append(name, value);
+}
+
+/** The X-Remote headers of a user. Each group and each value is a header of its own: it may contain a comma. */
+export function remoteUserHeaders({ user, uid = '', groups = [], extra = {} }: RemoteUser): [string, string][] {
+  return [
+    ['X-Remote-User', user],
+    ...(uid === '' ? [] : [['X-Remote-Uid', uid] satisfies [string, string]]),
+    ...groups.map((group): [string, string] => ['X-Remote-Group', group]),
+    ...Object.entries(extra).flatMap(([key, values]) =>
+      values.map((value): [string, string] => [`X-Remote-Extra-${escapeKey(key)}`, value]),
+    ),
+  ];
 }
 
 /** The user in X-Remote headers. */

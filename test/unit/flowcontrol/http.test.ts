@@ -40,8 +40,8 @@ async function server(response: 'Reject' | 'Queue', totalSeats = 50) {
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       }),
     );
-  const write = (name: string) =>
-    send('a', '/api/v1/namespaces/default/configmaps', {
+  const write = (name: string, query = '') =>
+    send('a', `/api/v1/namespaces/default/configmaps${query}`, {
       method: 'POST',
       body: JSON.stringify({ metadata: { name } }),
     });
@@ -64,6 +64,17 @@ describe('flow control over HTTP', () => {
     const answered = await first;
     expect(answered.status).toBe(201);
     expect(answered.headers.get('x-kubernetes-pf-flowschema-uid')).toBe(await uid('alice'));
+    expect((await send('a', '/api/v1/namespaces/default/configmaps')).status).toBe(200);
+  });
+
+  test('keeps the seat of a request that takes longer than its client waits', async () => {
+    const { cluster, gates, send, write } = await server('Reject');
+    const first = write('one', '?timeout=1s');
+    await cluster.clock.advance(1000);
+    expect((await first).status).toBe(504);
+    expect((await send('a', '/api/v1/namespaces/default/configmaps')).status).toBe(429);
+    for (const open of gates) open();
+    await cluster.clock.advance(0);
     expect((await send('a', '/api/v1/namespaces/default/configmaps')).status).toBe(200);
   });
 

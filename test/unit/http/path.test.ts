@@ -7,7 +7,6 @@ const configMaps = {
   group: '',
   version: 'v1',
   resource: 'configmaps',
-  hasExtraSegments: false,
   watch: false,
 };
 
@@ -19,10 +18,7 @@ describe('resource paths', () => {
     ['/api/v1/namespaces/ns/configmaps/a', { namespace: 'ns', name: 'a' }],
     ['/api/v1/namespaces/ns/configmaps/a//', { namespace: 'ns', name: 'a' }],
     ['/api/v1/namespaces/ns/configmaps/a/scale', { namespace: 'ns', name: 'a', subresource: 'scale' }],
-    [
-      '/api/v1/namespaces/ns/configmaps/a/b/c',
-      { namespace: 'ns', name: 'a', subresource: 'b', hasExtraSegments: true },
-    ],
+    ['/api/v1/namespaces/ns/configmaps/a/b/c', { namespace: 'ns', name: 'a', subresource: 'b', subpath: '/c' }],
     ['/api/v1/namespaces//configmaps', { namespace: '' }],
     ['/api/v1/watch/configmaps', { watch: true }],
     ['/api/v1/watch/namespaces/ns/configmaps/a', { watch: true, namespace: 'ns', name: 'a' }],
@@ -31,10 +27,7 @@ describe('resource paths', () => {
     ['/api/v1/namespaces/ns', { resource: 'namespaces', name: 'ns' }],
     ['/api/v1/namespaces/ns/status', { resource: 'namespaces', name: 'ns', subresource: 'status' }],
     ['/api/v1/namespaces/ns/finalize', { resource: 'namespaces', name: 'ns', subresource: 'finalize' }],
-    [
-      '/api/v1/namespaces/ns/status/x',
-      { resource: 'namespaces', name: 'ns', subresource: 'status', hasExtraSegments: true },
-    ],
+    ['/api/v1/namespaces/ns/status/x', { resource: 'namespaces', name: 'ns', subresource: 'status', subpath: '/x' }],
     ['/api/v1//configmaps', { resource: '', name: 'configmaps' }],
     ['/api/v1/watch', { resource: 'watch' }],
   ])('parses the resource path %s', (path, differs) => {

@@ -91,5 +91,9 @@ test('an aggregated version gets no other path than the one that was authorized'
   for (const up of ['..', '%2e%2e', '.%2E']) expect(await statusOf(`${base}/${up}/${up}/other/things`)).toBe(400);
   expect(await statusOf(`${base}\\..\\..\\other\\things`)).toBe(400);
   expect(await statusOf(`${base}/./a`)).toBe(400);
+  // For backends that decode a path before they resolve it.
+  for (const up of ['..%2f..', 'a%2f..%2f..%2f..', '..%5c..'])
+    expect(await statusOf(`${base}/${up}%2fother%2fthings`)).toBe(400);
+  expect(await statusOf(`${base}/a%2f..`)).toBe(400);
   expect(seen.length).toBe(6);
 });

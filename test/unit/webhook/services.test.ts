@@ -278,6 +278,19 @@ describe('an aggregated API', () => {
     });
   });
 
+  test('gets each group of the user in a header of its own', async () => {
+    const groups: unknown[] = [];
+    await using server = await listen(leaf, (request, response) => {
+      groups.push(request.headersDistinct['x-remote-group']);
+      response.end();
+    });
+    const { send } = await apiClusterWith({ caBundle: bundle(ca) }, server.port);
+    const headers = new Headers({ 'impersonate-user': 'ann', 'impersonate-group': 'system:masters' });
+    headers.append('impersonate-group', 'dev');
+    expect((await send({ headers })).status).toBe(200);
+    expect(groups).toEqual([['system:masters', 'dev', 'system:authenticated']]);
+  });
+
   test('streams responses until the client cancels', async () => {
     let close = (): void => undefined;
     const closed = new Promise<void>((resolve) => {

@@ -18,6 +18,24 @@ const signing =
     return { allowed: true, patchType: 'JSONPatch', patch: btoa(JSON.stringify([operation])) };
   };
 
+test('webhooks that together take longer than a write may take are not all called', async () => {
+  const { cluster, calls } = hookCluster({
+    slow: () => new Promise(() => undefined),
+  });
+  const ignored = { service: 'slow', timeoutSeconds: 20, failurePolicy: 'Ignore' };
+  await mutateWith(
+    cluster,
+    'one',
+    ...['a', 'b', 'c', 'd'].map((name) => ({ ...ignored, name: `${name}.example.com` })),
+  );
+  const creating = cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' } });
+  const refused = expect(creating).rejects.toMatchObject({ code: 504, reason: 'Timeout' });
+  await cluster.clock.advance(60_000);
+  await refused;
+  expect(calls.length).toBe(2);
+  expect(await cluster.api(ConfigMap, 'default').find('a')).toBeUndefined();
+});
+
 describe('a webhook patch', () => {
   test('changes the object before it is validated and stored', async () => {
     const { cluster, calls } = hookCluster({

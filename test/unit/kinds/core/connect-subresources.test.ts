@@ -3,6 +3,7 @@ import { createFetchHandler } from 'orchplane/http';
 import { Endpoints, Node, Pod, Service } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
+import type { AdmissionPlugin } from '../../../../src/admission/types.js';
 
 async function start() {
   const cluster = testCluster({ dialect: 'kubernetes' });
@@ -116,4 +117,43 @@ test('accepts a scheme and a port in the name of a proxy request', async () => {
     code: 503,
     message: 'no endpoints available for service "s:other"',
   });
+});
+
+test('admission sees the path of a proxied request, not a parameter with this name', async () => {
+  const seen: unknown[] = [];
+  const see: AdmissionPlugin = {
+    name: 'See',
+    handlesConnect: true,
+    validate: ({ operation, object }) => void (operation === 'CONNECT' && seen.push(object?.['path'])),
+  };
+  const cluster = testCluster({ dialect: 'kubernetes', admission: [see] });
+  const handle = createFetchHandler(cluster);
+  const below = ['', '/', '/a', '/a/b%20c/', '/a%2Fb', '/..%2f'];
+  for (const path of below)
+    await handle(new Request(`http://cluster/api/v1/namespaces/default/pods/p/proxy${path}?path=/other`));
+  await handle(new Request('http://cluster/api/v1/nodes/n/proxy/logs'));
+  expect(seen).toEqual([undefined, '/', '/a', '/a/b c/', '/a/b', '/../', '/logs']);
+});
+
+test('options that a mutating plugin has changed decide what runs', async () => {
+  const changes: Readonly<Record<string, object>> = {
+    exec: { command: ['id'], container: 'two' },
+    portforward: { ports: [81] },
+  };
+  const change: AdmissionPlugin = {
+    name: 'Change',
+    handlesConnect: true,
+    mutate: ({ object, subresource }) => void Object.assign(object ?? {}, changes[subresource]),
+  };
+  const cluster = testCluster({ dialect: 'kubernetes', admission: [change] });
+  const handle = createFetchHandler(cluster);
+  const container = (name: string) => ({ name, image: 'i' });
+  await cluster.api(Pod).create({ metadata: { name: 'p' }, spec: { containers: [container('one')] } });
+  const messageOf = async (path: string) =>
+    (await (await handle(new Request(`http://cluster/api/v1/namespaces/default/pods/p/${path}`))).json()).message;
+  expect(await messageOf('exec?command=sh&container=one')).toBe('container two is not valid for pod p');
+  expect(await messageOf('attach?container=one')).toBe('pod p does not have a host assigned');
+  expect(await messageOf('portforward?ports=80')).toContain(
+    'admission plugins cannot change the options of portforward',
+  );
 });
