@@ -96,6 +96,28 @@ describe('the orchplane command', () => {
     expect(existsSync(kubeconfig)).toBe(true);
   });
 
+  test.each([
+    ['ends its command and removes its files when the terminal is closed', '0', ['SIGHUP'], 128 + 15],
+    ['ends a command that ignores signals after the second one', '1', ['SIGTERM', 'SIGTERM'], 128 + 15],
+  ] as const)('run %s', async (_, ignores, signals, expected) => {
+    const child = startNode(
+      [],
+      'run',
+      '--',
+      'sh',
+      '-c',
+      `[ ${ignores} = 1 ] && trap "" TERM; echo pid $$ $KUBECONFIG end; sleep 60 & wait; wait`,
+    );
+    const [, pid, kubeconfig] = /pid (\d+) (\S+) end/.exec(await printed(child, / end/)) ?? [];
+    for (const signal of signals) {
+      child.kill(signal);
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+    }
+    expect((await finished(child)).code).toBe(expected);
+    expect(() => process.kill(Number(pid), 0)).toThrow('ESRCH');
+    if (ignores === '0') expect(existsSync(String(kubeconfig))).toBe(false);
+  });
+
   test('refuses writes instead of running out of memory', async () => {
     const child = startNode(['--max-old-space-size=192'], 'serve', '--no-tls', '--anonymous', '--max-heap', '160Mi');
     const address = /address +(\S+)/.exec(await printed(child, /Ctrl-C/))?.[1] ?? '';
