@@ -15,39 +15,16 @@ import {
 } from '../../storage/journal/types.js';
 import { messageOf } from '../../util/message-of.js';
 import { CLOSED_ERROR, journalError, WRITE_FAILED, wrapErrors } from './errors.js';
-import { type JournalFiles, nodeFiles } from './files.js';
+import type { JournalFiles } from './files.js';
 import { NEXT_MARK, readFolder, removeObsoleteFiles } from './folder.js';
 import { FrameWriter } from './frame.js';
-import { type FolderLock, lockFolder } from './lock.js';
-import { type FileJournalOptions, type JournalSettings, readOptions } from './options.js';
+import type { FolderLock } from './lock.js';
+import { type FileJournalOptions, type JournalPlatform, type JournalSettings, readOptions } from './options.js';
 import { DISK_FULL, isDeletion, isOutOfSpace, lockWithReserve, SpaceReserve } from './reserve.js';
 import { CheckpointSchedule } from './schedule.js';
-import {
-  type CheckpointWriter,
-  draftCheckpointSync,
-  PartialWriteError,
-  Segment,
-  writeCheckpoint,
-  writeCheckpointSync,
-} from './writers.js';
+import { draftCheckpointSync, PartialWriteError, Segment, writeCheckpoint, writeCheckpointSync } from './writers.js';
 
-/**
- * Creates a journal in a folder, which is created if necessary. Only one cluster at a time may use it.
- *
- * @example
- * await using cluster = createCluster({ journal: fileJournal('./data') });
- */
-export function fileJournal(folder: string, options: FileJournalOptions = {}): Journal {
-  return new FileJournal(folder, options, { files: nodeFiles, lock: lockFolder });
-}
-
-/** The file system and lock that the journal uses; tests replace them. */
-export interface JournalPlatform {
-  readonly files: JournalFiles;
-  readonly lock: (folder: string) => FolderLock;
-}
-
-/** The implementation of {@link fileJournal}. */
+/** The implementation of `fileJournal`. */
 export class FileJournal implements Journal {
   readonly #place: { readonly files: JournalFiles; readonly folder: string };
   readonly #lock: JournalPlatform['lock'];
@@ -327,7 +304,7 @@ export class FileJournal implements Journal {
 
   /** The same at once, if the disk has space for it. */
   #compactNow(stateBefore: () => JournalState): void {
-    let draft: CheckpointWriter | undefined;
+    let draft: ReturnType<typeof draftCheckpointSync> | undefined;
     try {
       draft = draftCheckpointSync({ ...this.#place, generation: this.#current().generation + 1 }, stateBefore());
       if (this.#beginSegment()) this.#noteCheckpoint(draft.finish());

@@ -234,8 +234,7 @@ export async function writeCheckpoint(
 /** About what is encoded and written in a millisecond. */
 const SLICE_BYTES = 128 * 1024;
 
-/** A draft of a checkpoint. */
-export class CheckpointWriter {
+class CheckpointWriter {
   readonly #place: CheckpointTarget;
   readonly #path: string;
   readonly #file: JournalFile;
