@@ -186,13 +186,12 @@ export class EtcdConnections {
     if (connection === undefined || this.#endpoints.length === 1) return;
     this.moveOn(stopped);
     this.#connections.delete(stopped);
-    for (const cancel of [...connection.cancels]) cancel();
-    connection.client.close();
+    end(connection);
   }
 
   close(): void {
     this.#isClosed = true;
-    for (const { client } of this.#connections.values()) client.close();
+    for (const connection of this.#connections.values()) end(connection);
   }
 
   #connection(grpc: Grpc, index: number): Connection {
@@ -207,6 +206,11 @@ export class EtcdConnections {
   #urlOf(index: number): URL {
     return this.#endpoints[index] as URL;
   }
+}
+
+function end({ client, cancels }: Connection): void {
+  for (const cancel of [...cancels]) cancel();
+  client.close();
 }
 
 function metadataOf({ Metadata }: Grpc, headers: Call['headers']): Metadata {

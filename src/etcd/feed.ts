@@ -33,6 +33,8 @@ type FeedClient = Pick<EtcdClient, 'range' | 'txn' | 'version' | 'watch'>;
 interface Waiter {
   readonly revision: number;
   readonly resolve: () => void;
+  /** Rejects with 504. */
+  readonly expire: () => void;
 }
 
 const NEVER = new Promise<never>(() => undefined);
@@ -118,9 +120,10 @@ export class EtcdFeed {
     this.#isClosed = true;
     this.#stopHeartbeat();
     this.#watch?.close();
+    for (const waiter of [...this.#waiters]) waiter.expire();
   }
 
-  /** Waits until a revision was received. Rejects with 504 after `timeoutMs`. */
+  /** Waits until a revision was received. Rejects with 504 after `timeoutMs`, or when the feed closes. */
   whenReached(revision: number, timeoutMs: number): Promise<void> {
     if (this.#target.revision >= revision) return Promise.resolve();
     return new Promise((resolve, reject) => {
@@ -136,13 +139,16 @@ export class EtcdFeed {
           stop();
           resolve();
         },
+        expire: () => {
+          stop();
+          reject(errors.tooLargeResourceVersion(String(revision), this.#target.revision, 1));
+        },
       };
-      this.#waiters.add(waiter);
-      const undoTimeout = systemClock.after(timeoutMs, () => {
-        stop();
+      const undoTimeout = systemClock.after(this.#isClosed ? 0 : timeoutMs, () => {
+        waiter.expire();
         this.#renewWatch();
-        reject(errors.tooLargeResourceVersion(String(revision), this.#target.revision, 1));
       });
+      this.#waiters.add(waiter);
       const ask = (): void => {
         this.#requestProgress();
         undoProgress = systemClock.after(PROGRESS_INTERVAL_MS, ask);
@@ -190,12 +196,23 @@ export class EtcdFeed {
       if (loadFailure !== undefined) throw loadFailure;
       // etcd needs seconds to report that it has no leader. Requests that have waited for that report do not ask again.
       if (failure instanceof EtcdError) throw failure;
+      const known = this.#target.revision;
       // Through the quorum, so that its revision is not older than any acknowledged write.
       const { header } = await this.#client.range({ key: this.#barrierKey, countOnly: true });
+      if (toNumber(header.revision) < known) await this.#startOver();
       await this.whenReached(toNumber(header.revision), CURRENT_TIMEOUT_MS);
     } finally {
       if (this.#running === own) this.#running = undefined;
     }
+  }
+
+  /** etcd was restored from a backup: what was received after that is gone, and a watch from there would wait for long. */
+  async #startOver(): Promise<void> {
+    this.#stopHeartbeat();
+    this.#watch?.close();
+    this.#watch = undefined;
+    this.start();
+    await this.#loaded;
   }
 
   /** Repeats the load while etcd is not available: a process may start before etcd. */

@@ -13,7 +13,7 @@ import type { Journal } from '../storage/journal/types.js';
 import { systemClock } from '../util/clock.js';
 import { messageOf } from '../util/message-of.js';
 import { UsageError } from './commands/command.js';
-import { fileJournal } from './journal/file-journal.js';
+import { fileJournal } from './journal/open.js';
 import { readPrivateFile, writePrivateFile } from './private-file.js';
 import { certificateForHost, type TlsFiles } from './serve.js';
 

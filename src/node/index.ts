@@ -16,7 +16,7 @@ export {
   type KubeConfigLike,
   type RequestContextLike,
 } from './in-process-agent.js';
-export { fileJournal } from './journal/file-journal.js';
+export { fileJournal } from './journal/open.js';
 export type { FileJournalOptions } from './journal/options.js';
 export {
   type KubeconfigTransport,

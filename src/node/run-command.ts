@@ -2,6 +2,7 @@
  * Runs the commands of `orchplane`.
  */
 import { fstatSync, writeSync } from 'node:fs';
+import { constants } from 'node:os';
 import process from 'node:process';
 import { onOneLine } from '../util/message-of.js';
 import type { CommandDefinition, CommandEnvironment } from './commands/command.js';
@@ -88,9 +89,9 @@ export async function main(
   { hasBanner = true }: Partial<Pick<CommandEnvironment, 'hasBanner'>> = {},
 ): Promise<void> {
   const { write, failed } = openOutput();
-  let stopped: Promise<void> | undefined;
+  let stopped: Promise<NodeJS.Signals> | undefined;
   let isServer = false;
-  const untilStopped = (): Promise<void> => {
+  const untilStopped = (): Promise<NodeJS.Signals> => {
     stopped ??= untilSignal();
     return stopped;
   };
@@ -159,15 +160,16 @@ function writeToFile(descriptor: number, text: string, fail: (error: NodeJS.Errn
   }
 }
 
-function untilSignal(): Promise<void> {
+function untilSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let isStopping = false;
     const onSignal = (signal: NodeJS.Signals): void => {
       // A second signal exits at once.
-      if (isStopping) process.exit(signal === 'SIGINT' ? 130 : 143);
+      if (isStopping) process.exit(128 + constants.signals[signal]);
       isStopping = true;
-      resolve();
+      resolve(signal);
     };
-    process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+    // SIGHUP: the terminal was closed.
+    process.on('SIGINT', onSignal).on('SIGTERM', onSignal).on('SIGHUP', onSignal);
   });
 }

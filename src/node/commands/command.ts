@@ -59,8 +59,8 @@ export interface CommandEnvironment {
   readonly isTerminal: { readonly out: boolean; readonly error: boolean };
   /** Environment variables. */
   readonly variables: Readonly<Record<string, string | undefined>>;
-  /** Resolves when the command is to stop. From the first call on, the first signal does not end the process. */
-  readonly untilStopped: () => Promise<void>;
+  /** Resolves to the signal when the command is to stop. From the first call on, the first signal does not end the process. */
+  readonly untilStopped: () => Promise<NodeJS.Signals>;
   /** The same for a command that only prints: it also resolves when the reader of standard output has exited. */
   readonly untilUnread: () => Promise<void>;
   /** False: a program has started it, which needs neither a banner nor the kubeconfig that the banner names. */

@@ -12,7 +12,7 @@ import { readCapture } from '../../manifests/parse-capture.js';
 import { type ManifestPlace, placeText } from '../../manifests/read.js';
 import type { ClusterState } from '../../storage/state.js';
 import { messageOf } from '../../util/message-of.js';
-import { fileJournal } from '../journal/file-journal.js';
+import { fileJournal } from '../journal/open.js';
 import { readSkippable, SNAPSHOT_FLAGS } from '../snapshot-flags.js';
 import {
   type CommandOptions,

@@ -3,6 +3,7 @@
  */
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
+import process from 'node:process';
 import { type CommandEnvironment, defineCommand, UsageError } from './command.js';
 import { runServe } from './serve.js';
 import { readServeSettings, SERVE_OPTIONS } from './serve-settings.js';
@@ -29,7 +30,7 @@ export const command = defineCommand({
 
 interface ProgramSettings {
   readonly kubeconfig: string;
-  readonly stopped: Promise<void>;
+  readonly stopped: Promise<NodeJS.Signals>;
   readonly environment: CommandEnvironment;
 }
 
@@ -43,11 +44,19 @@ function runProgram(
       stdio: 'inherit',
       env: { ...environment.variables, KUBECONFIG: kubeconfig },
     });
-    // A terminal sends the signal to both processes; others only to this one.
-    if (!environment.isTerminal.out) void stopped.then(() => child.kill('SIGTERM'));
+    // Ctrl-C in a terminal sends the signal to both processes; others only to this one.
+    void stopped.then((signal) => {
+      if (signal !== 'SIGINT' || !environment.isTerminal.out) child.kill('SIGTERM');
+    });
+    // A second signal ends this process at once.
+    const end = (): void => void child.kill('SIGKILL');
+    process.on('exit', end);
     child.on('error', (error: NodeJS.ErrnoException) =>
       reject(error.code === 'ENOENT' ? new UsageError(`there is no command "${program}"`) : error),
     );
-    child.on('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal ?? 'SIGTERM']));
+    child.on('exit', (code, signal) => {
+      process.off('exit', end);
+      resolve(code ?? 128 + constants.signals[signal ?? 'SIGTERM']);
+    });
   });
 }

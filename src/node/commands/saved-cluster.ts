@@ -7,7 +7,7 @@ import { createCluster } from '../../cluster/full-cluster.js';
 import { createFetchHandler } from '../../http/handler.js';
 import type { DialectName } from '../../meta/dialect.js';
 import type { Journal, JournalContent } from '../../storage/journal/types.js';
-import { fileJournal } from '../journal/file-journal.js';
+import { fileJournal } from '../journal/open.js';
 import { UsageError } from './command.js';
 import type { ClusterConnection } from './open-cluster.js';
 

@@ -51,7 +51,7 @@ async function openStorage({ etcd, maxHeap }: ServeSettings, warn: (text: string
 export async function runServe(
   settings: ServeSettings,
   environment: CommandEnvironment,
-  whileServed?: (kubeconfig: string, stopped: Promise<void>) => Promise<void>,
+  whileServed?: (kubeconfig: string, stopped: Promise<NodeJS.Signals>) => Promise<void>,
 ): Promise<void> {
   const stopped = environment.untilStopped();
   const hasBanner = environment.hasBanner && whileServed === undefined;
@@ -132,7 +132,8 @@ export async function runServe(
       'orchplane: every client that reaches this port is the administrator (--anonymous with --host)\n',
     );
   }
-  await (whileServed === undefined ? stopped : whileServed(kubeconfig ?? '', stopped));
+  if (whileServed === undefined) await stopped;
+  else await whileServed(kubeconfig ?? '', stopped);
   if (hasBanner) environment.writeOut('\nstopping: watches end, the port is free again\n');
 }
 

@@ -14,34 +14,19 @@ import {
   type JournalState,
 } from '../../storage/journal/types.js';
 import { messageOf } from '../../util/message-of.js';
-import { type JournalFiles, nodeFiles } from './files.js';
+import { CLOSED_ERROR, journalError, WRITE_FAILED, wrapErrors } from './errors.js';
+import type { JournalFiles } from './files.js';
 import { NEXT_MARK, readFolder, removeObsoleteFiles } from './folder.js';
 import { FrameWriter } from './frame.js';
-import { type FolderLock, lockFolder } from './lock.js';
-import { type FileJournalOptions, type JournalSettings, readOptions } from './options.js';
-import { DISK_FULL, isDeletion, isOutOfSpace, releaseForLock, SpaceReserve } from './reserve.js';
-import { PartialWriteError, Segment, writeCheckpoint, writeCheckpointSync } from './writers.js';
+import type { FolderLock } from './lock.js';
+import { type FileJournalOptions, type JournalPlatform, type JournalSettings, readOptions } from './options.js';
+import { DISK_FULL, isDeletion, isOutOfSpace, lockWithReserve, SpaceReserve } from './reserve.js';
+import { CheckpointSchedule } from './schedule.js';
+import { draftCheckpointSync, PartialWriteError, Segment, writeCheckpoint, writeCheckpointSync } from './writers.js';
 
-/**
- * Creates a journal in a folder, which is created if necessary. Only one cluster at a time may use it.
- *
- * @example
- * await using cluster = createCluster({ journal: fileJournal('./data') });
- */
-export function fileJournal(folder: string, options: FileJournalOptions = {}): Journal {
-  return new FileJournal(folder, options, { files: nodeFiles, lock: lockFolder });
-}
-
-/** The file system and lock that the journal uses; tests replace them. */
-export interface JournalPlatform {
-  readonly files: JournalFiles;
-  readonly lock: (folder: string) => FolderLock;
-}
-
-/** The implementation of {@link fileJournal}. */
+/** The implementation of `fileJournal`. */
 export class FileJournal implements Journal {
-  readonly #folder: string;
-  readonly #files: JournalFiles;
+  readonly #place: { readonly files: JournalFiles; readonly folder: string };
   readonly #lock: JournalPlatform['lock'];
   readonly #settings: JournalSettings;
   readonly #writer = new FrameWriter();
@@ -53,12 +38,10 @@ export class FileJournal implements Journal {
   #group: GroupSync;
   /** Why the journal accepts no writes. */
   #failure: JournalError | undefined = CLOSED_ERROR;
-  #checkpointBytes = 0;
-  /** The size of older journals since the last checkpoint, without the current one. */
-  #olderBytes = 0;
-  /** The journal size at which the next checkpoint is attempted after a failed one. */
-  #retryBytes = 0;
+  readonly #schedule: CheckpointSchedule;
   #checkpointing: Promise<void> | undefined;
+  /** Whether a checkpoint may fit into the reserve: none was tried since the last deletion. */
+  #mayFit = true;
   /** Incremented to invalidate a checkpoint in progress. */
   #epoch = 0;
   /** Segments that a running sync may still use. */
@@ -66,10 +49,10 @@ export class FileJournal implements Journal {
 
   constructor(folder: string, options: FileJournalOptions, { files, lock }: JournalPlatform) {
     if (typeof folder !== 'string' || folder === '') throw new TypeError('orchplane: fileJournal takes a folder');
-    this.#folder = folder;
-    this.#files = files;
+    this.#place = { files, folder };
     this.#lock = lock;
     this.#settings = readOptions(options);
+    this.#schedule = new CheckpointSchedule(this.#settings.compactAfter);
     this.#group = this.#newGroup();
   }
 
@@ -79,9 +62,9 @@ export class FileJournal implements Journal {
 
   load(): JournalContent | undefined {
     if (this.#held !== undefined) throw new JournalError('orchplane: this journal is in use by another cluster');
-    return wrapErrors(`journal ${this.#folder} could not be opened`, () => {
-      this.#files.makeFolder(this.#folder);
-      this.#held = this.#lockFolder();
+    return wrapErrors(`journal ${this.#place.folder} could not be opened`, () => {
+      this.#place.files.makeFolder(this.#place.folder);
+      this.#held = lockWithReserve(this.#place, this.#lock);
       try {
         return this.#read();
       } catch (error) {
@@ -91,18 +74,8 @@ export class FileJournal implements Journal {
     });
   }
 
-  /** A lock file needs space, which the cluster may have used up before it ended. */
-  #lockFolder(): FolderLock {
-    try {
-      return this.#lock(this.#folder);
-    } catch (error) {
-      if (!isOutOfSpace(error) || !releaseForLock({ files: this.#files, folder: this.#folder })) throw error;
-      return this.#lock(this.#folder);
-    }
-  }
-
   #read(): JournalContent | undefined {
-    const place = { files: this.#files, folder: this.#folder };
+    const place = this.#place;
     const { salvage, warn } = this.#settings;
     const content = readFolder({ ...place, salvage, warn });
     this.#failure = undefined;
@@ -112,12 +85,12 @@ export class FileJournal implements Journal {
       return undefined;
     }
     const { checkpoint, records, generation, size, oldest } = content;
-    this.#segment = Segment.open(this.#files, this.#folder, content);
+    this.#segment = Segment.open(place.files, place.folder, content);
     // Replace the damaged checkpoint by its intact part; a copy of the original has been saved.
     if (content.isCheckpointRepaired) writeCheckpointSync({ ...place, generation: oldest }, checkpoint);
     removeObsoleteFiles(place, oldest, generation);
-    this.#startFrom(content.checkpointBytes, checkpoint.revision + records.length);
-    this.#olderBytes = content.journalBytes - size;
+    this.#noteStart(checkpoint.revision + records.length);
+    this.#schedule.start(content.checkpointBytes, content.journalBytes - size);
     this.#openReserve();
     return { checkpoint, records };
   }
@@ -126,24 +99,25 @@ export class FileJournal implements Journal {
     if (this.#failure !== undefined) throw this.#failure;
     this.#requireLock();
     const generation = (this.#segment?.generation ?? 0) + 1;
-    const place = { files: this.#files, folder: this.#folder, generation };
+    const place = { ...this.#place, generation };
     // A checkpoint in progress is of the discarded state.
     this.#epoch++;
     let segment: Segment | undefined;
     let isBegun = false;
     try {
       // Create the journal first: a checkpoint always has a journal of the same number.
-      segment = Segment.create(this.#files, this.#folder, generation);
+      segment = Segment.create(place.files, place.folder, generation);
       const size = writeCheckpointSync(place, state);
       isBegun = true;
       this.#switchTo(segment);
       removeObsoleteFiles(place, generation, generation);
-      this.#startFrom(size, state.revision);
+      this.#noteStart(state.revision);
+      this.#schedule.start(size);
       this.#openReserve();
     } catch (error) {
       // The folder may contain the new state while the cluster continues with the old one.
       if (isBegun || error instanceof PartialWriteError) throw this.#fail(error);
-      wrapErrors(WRITE_FAILED, () => segment?.discard(this.#files));
+      wrapErrors(WRITE_FAILED, () => segment?.discard(this.#place.files));
       throw journalError(WRITE_FAILED, error);
     }
   }
@@ -151,12 +125,12 @@ export class FileJournal implements Journal {
   append(record: JournalRecord, stateBefore: () => JournalState): void {
     if (this.#failure !== undefined) throw this.#failure;
     this.#requireInPlace();
-    if (this.#isTooLong()) this.#compact(stateBefore);
+    if (this.#checkpointing === undefined && this.#schedule.isDue(this.#current().size)) this.#compact(stateBefore);
     const text = encodeRecord(record);
     try {
       if (isDeletion(record)) this.#appendDeletion(text);
       else {
-        this.#fillReserve();
+        this.#fillReserve(stateBefore);
         this.#append(text);
         this.#refusal = undefined;
       }
@@ -178,6 +152,7 @@ export class FileJournal implements Journal {
 
   /** Takes space from the reserve if necessary. */
   #appendDeletion(text: string): void {
+    this.#mayFit = true;
     for (;;) {
       try {
         this.#append(text);
@@ -192,16 +167,25 @@ export class FileJournal implements Journal {
   }
 
   /** Other writes are refused while the reserve is not full. */
-  #fillReserve(): void {
-    if (this.#reserve?.isFull !== false) return;
-    this.#reserve.fill();
-    this.#retryBytes = 0;
-    this.#settings.warn(`the disk of ${this.#folder} has space again`);
+  #fillReserve(stateBefore: () => JournalState): void {
+    const reserve = this.#reserve;
+    if (reserve?.isFull !== false) return;
+    try {
+      reserve.fill();
+    } catch (error) {
+      if (!isOutOfSpace(error) || !this.#mayFit || this.#checkpointing !== undefined) throw error;
+      this.#mayFit = false;
+      reserve.releaseHalf();
+      this.#compactNow(stateBefore);
+      reserve.fill();
+    }
+    this.#schedule.retry();
+    this.#settings.warn(`the disk of ${this.#place.folder} has space again`);
   }
 
   #openReserve(): void {
     try {
-      this.#reserve ??= new SpaceReserve({ files: this.#files, folder: this.#folder }, this.#settings.reserve);
+      this.#reserve ??= new SpaceReserve(this.#place, this.#settings.reserve);
       this.#reserve.fill();
     } catch (error) {
       if (!isOutOfSpace(error)) throw error;
@@ -261,7 +245,7 @@ export class FileJournal implements Journal {
       const problem = this.#segment?.markClosed(this.#writer);
       if (problem instanceof PartialWriteError) throw problem;
       if (problem !== undefined)
-        this.#settings.warn(`the journal in ${this.#folder} has no mark at its end: ${messageOf(problem)}`);
+        this.#settings.warn(`the journal in ${this.#place.folder} has no mark at its end: ${messageOf(problem)}`);
     } catch (error) {
       throw this.#fail(error);
     }
@@ -279,10 +263,7 @@ export class FileJournal implements Journal {
   }
 
   /** Starts from a durable state. */
-  #startFrom(checkpointBytes: number, revision: number): void {
-    this.#checkpointBytes = checkpointBytes;
-    this.#olderBytes = 0;
-    this.#retryBytes = 0;
+  #noteStart(revision: number): void {
     // A running sync may still fail, so writes stay unacknowledged until it ends.
     if (this.#group.isRunning) this.#group.noteReset(revision);
     else this.#group.noteDurable(revision);
@@ -313,35 +294,49 @@ export class FileJournal implements Journal {
     else old?.close();
   }
 
-  #isTooLong(): boolean {
-    if (this.#checkpointing !== undefined) return false;
-    const { compactAfter } = this.#settings;
-    const bytes = this.#olderBytes + this.#current().size;
-    return bytes > Math.max(compactAfter, this.#checkpointBytes, this.#retryBytes);
-  }
-
   /** Starts a new segment for further writes and writes a checkpoint of the state before them in the background. */
   #compact(stateBefore: () => JournalState): void {
+    if (!this.#beginSegment()) return;
+    this.#checkpointing = this.#checkpoint(stateBefore(), this.#current().generation).finally(() => {
+      this.#checkpointing = undefined;
+    });
+  }
+
+  /** The same at once, if the disk has space for it. */
+  #compactNow(stateBefore: () => JournalState): void {
+    let draft: ReturnType<typeof draftCheckpointSync> | undefined;
+    try {
+      draft = draftCheckpointSync({ ...this.#place, generation: this.#current().generation + 1 }, stateBefore());
+      if (this.#beginSegment()) this.#noteCheckpoint(draft.finish());
+      else draft.discard();
+    } catch (error) {
+      draft?.discard();
+      if (this.#failure !== undefined) throw error;
+      // The older files are still there.
+      if (!isOutOfSpace(error)) this.#postponeCheckpoint(error);
+    }
+  }
+
+  /** Starts a new segment. Returns false if it could not be created. */
+  #beginSegment(): boolean {
     const old = this.#current();
     this.#syncOrFail(old);
     let segment: Segment | undefined;
     try {
-      segment = Segment.create(this.#files, this.#folder, old.generation + 1);
+      segment = Segment.create(this.#place.files, this.#place.folder, old.generation + 1);
       old.append(NEXT_MARK, this.#writer);
     } catch (error) {
       if (error instanceof PartialWriteError) throw this.#fail(error);
-      wrapErrors(WRITE_FAILED, () => segment?.discard(this.#files));
+      wrapErrors(WRITE_FAILED, () => segment?.discard(this.#place.files));
       this.#postponeCheckpoint(error);
-      return;
+      return false;
     }
     // Later writes must not become durable before earlier ones.
     this.#syncOrFail(old);
     this.#group.noteDurable();
     this.#switchTo(segment);
-    this.#olderBytes += old.size;
-    this.#checkpointing = this.#checkpoint(stateBefore(), old.generation + 1).finally(() => {
-      this.#checkpointing = undefined;
-    });
+    this.#schedule.noteContinued(old.size);
+    return true;
   }
 
   #syncOrFail(segment: Segment): void {
@@ -353,22 +348,24 @@ export class FileJournal implements Journal {
   }
 
   async #checkpoint(state: JournalState, generation: number): Promise<void> {
-    const place = { files: this.#files, folder: this.#folder, generation };
     const epoch = this.#epoch;
     try {
       const isWanted = (): boolean => {
         this.#requireLock();
         return epoch === this.#epoch;
       };
-      const size = await writeCheckpoint(place, state, isWanted);
-      if (size === undefined) return;
-      this.#checkpointBytes = size;
-      this.#olderBytes = 0;
-      this.#retryBytes = 0;
-      removeObsoleteFiles(place, generation, this.#current().generation);
+      const size = await writeCheckpoint({ ...this.#place, generation }, state, isWanted);
+      if (size !== undefined) this.#noteCheckpoint(size);
     } catch (error) {
       this.#postponeCheckpoint(error);
     }
+  }
+
+  /** Notes a checkpoint of the state when the current segment began, and removes older files. */
+  #noteCheckpoint(size: number): void {
+    this.#schedule.start(size);
+    const { generation } = this.#current();
+    removeObsoleteFiles(this.#place, generation, generation);
   }
 
   /** An unfinished checkpoint takes space that a deletion needs. */
@@ -380,8 +377,8 @@ export class FileJournal implements Journal {
 
   /** A failed checkpoint only makes the journal longer. */
   #postponeCheckpoint(error: unknown): void {
-    this.#retryBytes = 2 * (this.#olderBytes + this.#current().size);
-    this.#settings.warn(`a checkpoint of the journal in ${this.#folder} is put off: ${messageOf(error)}`);
+    this.#schedule.postpone(this.#current().size);
+    this.#settings.warn(`a checkpoint of the journal in ${this.#place.folder} is put off: ${messageOf(error)}`);
   }
 
   #current(): Segment {
@@ -396,19 +393,4 @@ export class FileJournal implements Journal {
     this.#group.break(this.#failure);
     return this.#failure;
   }
-}
-
-const WRITE_FAILED = 'the journal could not be written';
-const CLOSED_ERROR = new JournalError('orchplane: the journal is closed');
-
-function wrapErrors<Result>(what: string, run: () => Result): Result {
-  try {
-    return run();
-  } catch (error) {
-    throw error instanceof JournalError ? error : journalError(what, error);
-  }
-}
-
-function journalError(what: string, error: unknown): JournalError {
-  return new JournalError(`orchplane: ${what}: ${messageOf(error)}`, { cause: error });
 }

@@ -2,6 +2,8 @@
  * The options of a journal in files.
  */
 import { refuseUnknownOptions } from '../../util/options.js';
+import type { JournalFiles } from './files.js';
+import type { FolderLock } from './lock.js';
 
 /** The options of `fileJournal`. */
 export interface FileJournalOptions {
@@ -57,4 +59,10 @@ export function readOptions(options: FileJournalOptions): JournalSettings {
   if (!(reserve >= 0)) throw new RangeError('orchplane: reserve of fileJournal is a number of bytes');
   const { onWarning: warn = (text: string) => console.warn(`orchplane: ${text}`) } = options;
   return { sync, salvage, compactAfter, reserve, warn };
+}
+
+/** The file system and lock that the journal uses; tests replace them. */
+export interface JournalPlatform {
+  readonly files: JournalFiles;
+  readonly lock: (folder: string) => FolderLock;
 }

@@ -6,6 +6,7 @@ import { randomFillSync } from 'node:crypto';
 import { join } from 'node:path';
 import type { JournalRecord } from '../../storage/journal/types.js';
 import type { JournalFile, JournalFiles } from './files.js';
+import type { FolderLock } from './lock.js';
 
 const RESERVE_NAME = 'reserve';
 
@@ -58,6 +59,12 @@ export class SpaceReserve {
     return true;
   }
 
+  /** Releases space for a checkpoint; the other half is left for deletions. */
+  releaseHalf(): void {
+    this.#truncate(Math.floor(this.#size / 2));
+    this.#file.syncNow();
+  }
+
   close(): void {
     this.#file.close();
   }
@@ -73,14 +80,19 @@ interface ReservePlace {
   readonly folder: string;
 }
 
-/** Releases some space before the folder is locked, for the lock file. Returns false if there is none. */
-export function releaseForLock(place: ReservePlace): boolean {
-  if (!place.files.list(place.folder).includes(RESERVE_NAME)) return false;
-  const reserve = new SpaceReserve(place, Number.POSITIVE_INFINITY);
+/** Locks the folder. A lock file needs space, which the cluster may have used up before it ended. */
+export function lockWithReserve(place: ReservePlace, lock: (folder: string) => FolderLock): FolderLock {
   try {
-    return reserve.release(0);
-  } finally {
-    reserve.close();
+    return lock(place.folder);
+  } catch (error) {
+    if (!isOutOfSpace(error) || !place.files.list(place.folder).includes(RESERVE_NAME)) throw error;
+    const reserve = new SpaceReserve(place, Number.POSITIVE_INFINITY);
+    try {
+      if (!reserve.release(0)) throw error;
+    } finally {
+      reserve.close();
+    }
+    return lock(place.folder);
   }
 }
 

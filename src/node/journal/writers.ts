@@ -188,11 +188,22 @@ interface CheckpointTarget {
  * Writes a checkpoint synchronously. Returns its size. Throws {@link PartialWriteError} when it may or may not exist.
  */
 export function writeCheckpointSync(place: CheckpointTarget, state: JournalState): number {
+  const draft = draftCheckpointSync(place, state);
+  try {
+    return draft.finish();
+  } catch (error) {
+    draft.discard();
+    throw error;
+  }
+}
+
+/** A checkpoint that does not count before it is finished. */
+export function draftCheckpointSync(place: CheckpointTarget, state: JournalState): CheckpointWriter {
   const draft = new CheckpointWriter(place);
   try {
     for (const _slice of draft.write(state));
     draft.syncNow();
-    return draft.finish();
+    return draft;
   } catch (error) {
     draft.discard();
     throw error;

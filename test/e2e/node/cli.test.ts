@@ -96,6 +96,28 @@ describe('the orchplane command', () => {
     expect(existsSync(kubeconfig)).toBe(true);
   });
 
+  test.each([
+    ['ends its command and removes its files when the terminal is closed', '0', ['SIGHUP'], 128 + 15],
+    ['ends a command that ignores signals after the second one', '1', ['SIGTERM', 'SIGTERM'], 128 + 15],
+  ] as const)('run %s', async (_, ignores, signals, expected) => {
+    const child = startNode(
+      [],
+      'run',
+      '--',
+      'sh',
+      '-c',
+      `[ ${ignores} = 1 ] && trap "" TERM; echo $KUBECONFIG end; while :; do sleep 1; done`,
+    );
+    const [, kubeconfig] = /(\S+) end/.exec(await printed(child, / end/)) ?? [];
+    for (const signal of signals) {
+      child.kill(signal);
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+    }
+    // Its output ends with the command.
+    expect((await finished(child)).code).toBe(expected);
+    if (ignores === '0') expect(existsSync(String(kubeconfig))).toBe(false);
+  });
+
   test('refuses writes instead of running out of memory', async () => {
     const child = startNode(['--max-old-space-size=192'], 'serve', '--no-tls', '--anonymous', '--max-heap', '160Mi');
     const address = /address +(\S+)/.exec(await printed(child, /Ctrl-C/))?.[1] ?? '';

@@ -48,7 +48,7 @@ function createFeed({ range = [], onLoaded = [] }: Failures = {}) {
   const bytes = new Uint8Array();
   const feed = new EtcdFeed(client, { key: bytes, rangeEnd: bytes, barrierKey: bytes }, target);
   feed.start();
-  return { feed, watches, seen };
+  return { feed, watches, seen, header, target };
 }
 
 function failOr<Result>(failures: Error[], result: Result): Promise<Result> {
@@ -79,6 +79,14 @@ test('watches again when the member that sends the events has stopped', async ()
   watches[1]?.handlers.onResponse(RESPONSE);
   await reached;
   feed.close();
+});
+
+test('ends what waits for a revision when it closes', async () => {
+  const { feed } = await startedFeed();
+  const reached = feed.whenReached(5, 60_000);
+  feed.close();
+  await expect(reached).rejects.toMatchObject({ code: 504 });
+  await expect(feed.whenReached(6, 60_000)).rejects.toMatchObject({ code: 504 });
 });
 
 test('passes on the parts of a response together, and not if the watch ends before the last one', async () => {
@@ -119,6 +127,18 @@ test('loads again when an event cannot be processed', async () => {
   expect(seen).toEqual(['put a']);
   // Revision 4 was loaded again.
   expect(watches).toMatchObject([{ startRevision: 5 }, { startRevision: 5 }]);
+  feed.close();
+});
+
+test('loads again when etcd was restored from a backup', async () => {
+  const { feed, watches, header, target } = await startedFeed();
+  header.revision = 3;
+  await feed.catchUp();
+  expect(target.revision).toBe(3);
+  expect(watches).toMatchObject([
+    { startRevision: 5, isClosed: true },
+    { startRevision: 4, isClosed: false },
+  ]);
   feed.close();
 });
 

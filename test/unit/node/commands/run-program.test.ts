@@ -41,10 +41,11 @@ test('ends with the signal that ended the command', async () => {
   expect(code).toBe(128 + 9);
 });
 
-test('passes on the signal to stop', async () => {
+test.each([false, true])('passes on the signal to stop (terminal: %s)', async (out) => {
   const stop = new Promise<void>((resolve) => setTimeout(resolve, 1_000));
   const { code } = await run(['run', '--no-http-thread', ...node('setInterval(() => {}, 1000)')], {
     variables: process.env,
+    isTerminal: { out, error: out },
     stop,
   });
   expect(code).toBe(128 + 15);

@@ -35,7 +35,7 @@ export async function run(args: string | readonly string[], options: RunOptions 
     },
     isTerminal: options.isTerminal ?? { out: false, error: false },
     variables,
-    untilStopped: () => stop,
+    untilStopped: () => stop.then(() => 'SIGTERM'),
     untilUnread: () => stop,
     hasBanner: true,
   });

@@ -34,10 +34,10 @@ async function failureOf(result: Promise<unknown>): Promise<StatusError> {
 const FULL = { code: 503, reason: 'ServiceUnavailable', message: expect.stringContaining('ENOSPC') };
 
 describe('a file journal on a full disk', () => {
-  async function fullDisk() {
+  async function fullDisk(reserve = RESERVE_BYTES) {
     const disk = new SimulatedDisk();
     const warnings: string[] = [];
-    const options = { reserve: RESERVE_BYTES, onWarning: (warning: string) => void warnings.push(warning) };
+    const options = { reserve, onWarning: (warning: string) => void warnings.push(warning) };
     const cluster = createCluster({ journal: simulatedJournal(disk, options) });
     const maps = cluster.api(ConfigMap);
     for (const name of ['a', 'b', 'c']) await maps.create({ metadata: { name }, data: text(1_000) });
@@ -82,6 +82,24 @@ describe('a file journal on a full disk', () => {
     expect(disk.content('data/reserve')).toHaveLength(RESERVE_BYTES);
     expect(warnings).toEqual([expect.stringContaining('the disk is full'), expect.stringContaining('has space again')]);
     await cluster.close();
+  });
+
+  test('continues all writes when deletions have left so little that a checkpoint fits into the reserve', async () => {
+    const reserve = 500_000;
+    const { disk, cluster, maps, options } = await fullDisk(reserve);
+    // Updates of the same object, so that the journal is much longer than the state.
+    disk.faults = {};
+    for (let round = 0; round < 40; round++) await maps.patch('c', mergePatch({ data: text(9_000 + round) }));
+    disk.faults = { capacity: usedBytes(disk) };
+    await maps.delete('a');
+    await maps.create({ metadata: { name: 'new' } });
+    expect(disk.content('data/reserve')).toHaveLength(reserve);
+    const version = cluster.resourceVersion;
+    const killed = disk.afterKill();
+    expect(killed.paths).not.toContain('data/journal-1');
+    const again = createCluster({ journal: simulatedJournal(killed, options) });
+    expect(again.resourceVersion).toBe(version);
+    expect((await again.api(ConfigMap).list()).items.map(({ metadata }) => metadata.name)).toContain('new');
   });
 
   test('opens with a torn last record, and accepts deletions', async () => {
