@@ -172,3 +172,17 @@ test('serves other requests while a Deployment of large pods is scaled up', TIME
   }
   expect(longest).toBeLessThan(total / 4);
 });
+
+test('creates a pod of 2,000 containers beside 100 quotas within the limits', TIMEOUT, async () => {
+  await using cluster = clusterWithControllers();
+  await apiOf(cluster, Node).create({ metadata: { name: 'n' } });
+  const hard = { 'requests.cpu': '9000', pods: '900' };
+  const scopeSelector = { matchExpressions: [{ scopeName: 'NotBestEffort', operator: 'Exists' }] };
+  for (const index of items(100, (each) => each))
+    await apiOf(cluster, ResourceQuota).create({ metadata: { name: `q-${index}` }, spec: { hard, scopeSelector } });
+  await cluster.settle();
+  const resources = { requests: { cpu: '1m' } };
+  const containers = items(2_000, (index) => ({ name: `c-${index}`, image: 'i', resources }));
+  const create = () => apiOf(cluster, Pod).create(pod('a', { containers }));
+  expect(await cpuTime(() => create().then(() => cluster.settle()))).toBeLessThan(4_000);
+});
