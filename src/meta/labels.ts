@@ -210,6 +210,19 @@ interface KeyTest {
 
 /** One test for all requirements. Its cost depends on the number of labels. */
 function compileMany(requirements: readonly LabelRequirement[]): LabelTest {
+  const exact = exactValues(requirements);
+  if (exact !== undefined) {
+    return (labels) => {
+      let found = 0;
+      for (const key of Object.keys(labels)) {
+        const wanted = exact.get(key);
+        if (wanted === undefined) continue;
+        if (labels[key] !== wanted) return false;
+        found++;
+      }
+      return found === exact.size;
+    };
+  }
   const byKey = new Map<string, LabelRequirement[]>();
   for (const each of requirements) getOrInsertComputed(byKey, each.key, () => []).push(each);
   const tests = new Map<string, KeyTest>();
@@ -229,6 +242,17 @@ function compileMany(requirements: readonly LabelRequirement[]): LabelTest {
     }
     return found === requiredCount;
   };
+}
+
+/** The values of a selector that requires one value for each of its keys; undefined: it is of another form. */
+function exactValues(requirements: readonly LabelRequirement[]): ReadonlyMap<string, string> | undefined {
+  const exact = new Map<string, string>();
+  for (const { key, operator, values } of requirements) {
+    const [value, ...others] = values;
+    if (operator !== '=' || value === undefined || others.length > 0 || exact.has(key)) return undefined;
+    exact.set(key, value);
+  }
+  return exact;
 }
 
 function compileKey(requirements: readonly LabelRequirement[]): KeyTest {

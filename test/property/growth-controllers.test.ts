@@ -3,7 +3,7 @@
  * waiting.
  */
 import { createCluster, mergePatch } from 'orchplane';
-import { controllers, stages, standardControllers } from 'orchplane/controllers';
+import { controllers, defineController, stages, standardControllers } from 'orchplane/controllers';
 import {
   ConfigMap,
   DaemonSet,
@@ -171,4 +171,54 @@ test('serves other requests while a Deployment of large pods is scaled up', TIME
     pods = (await cluster.api(Pod).list()).items.length;
   }
   expect(longest).toBeLessThan(total / 4);
+});
+
+test('creates a pod of 2,000 containers beside 100 quotas within the limits', TIMEOUT, async () => {
+  await using cluster = clusterWithControllers();
+  await apiOf(cluster, Node).create({ metadata: { name: 'n' } });
+  const hard = { 'requests.cpu': '9000', pods: '900' };
+  const scopeSelector = { matchExpressions: [{ scopeName: 'NotBestEffort', operator: 'Exists' }] };
+  for (const index of items(100, (each) => each))
+    await apiOf(cluster, ResourceQuota).create({ metadata: { name: `q-${index}` }, spec: { hard, scopeSelector } });
+  await cluster.settle();
+  const resources = { requests: { cpu: '1m' } };
+  const containers = items(2_000, (index) => ({ name: `c-${index}`, image: 'i', resources }));
+  const create = () => apiOf(cluster, Pod).create(pod('a', { containers }));
+  expect(await cpuTime(() => create().then(() => cluster.settle()))).toBeLessThan(4_000);
+});
+
+test('changes a pod beside 60 Services that select its 2,000 labels within the limits', TIMEOUT, async () => {
+  await using cluster = clusterWithControllers();
+  const labels = entries(2_000, 'k-', 'v');
+  for (const index of items(60, (each) => each)) {
+    const spec = { clusterIP: 'None', selector: labels, ports: [{ port: 80 }] };
+    await apiOf(cluster, Service).create({ metadata: { name: `s-${index}` }, spec });
+  }
+  await apiOf(cluster, Pod).create({ ...pod('a'), metadata: { name: 'a', labels } });
+  await cluster.settle();
+  const change = async () => {
+    for (const index of items(40, (each) => each)) {
+      await apiOf(cluster, Pod).patch('a', mergePatch({ metadata: { annotations: { a: `${index}` } } }));
+      await cluster.settle();
+    }
+  };
+  expect(await cpuTime(change)).toBeLessThan(2_000);
+});
+
+test('serves other requests between reconciles that find nothing to write', TIMEOUT, async () => {
+  let reconciled = 0;
+  const busy = defineController({
+    name: 'busy',
+    kind: ConfigMap,
+    reconcile: async () => {
+      for (const start = cpuMs(); cpuMs() < start + 15; );
+      reconciled++;
+    },
+  });
+  await using cluster = createCluster({ dialect: 'kubernetes', controllers: controllers([busy]) });
+  for (const index of items(30, (each) => each))
+    await apiOf(cluster, ConfigMap).create({ metadata: { name: `c-${index}` } });
+  let turns = 0;
+  for (; reconciled < 30; turns++) await new Promise((resolve) => setImmediate(resolve));
+  expect(turns).toBeGreaterThan(10);
 });

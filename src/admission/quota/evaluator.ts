@@ -42,8 +42,8 @@ export interface Evaluator {
    */
   releasesUsage?(before: ApiObject, after: ApiObject, context: EvaluatorContext): boolean;
   usageOf(object: ApiObject, context: EvaluatorContext): Amounts;
-  /** The message for values that a quota on these resources requires and the object lacks. Absent: none are required. */
-  missingConstraints?(names: readonly string[], object: ApiObject, context: EvaluatorContext): string | undefined;
+  /** Returns the message for values that a quota on resources requires and the object lacks. Absent: none are required. */
+  missingConstraints?(object: ApiObject, context: EvaluatorContext): (names: readonly string[]) => string | undefined;
   /** Whether an object is in a scope. Throws {@link ScopeError}. Absent: scopes do not apply to this resource. */
   isInScope?(requirement: ScopedResourceSelectorRequirement, object: ApiObject, context: EvaluatorContext): boolean;
 }

@@ -4,6 +4,7 @@
 
 import type { Pod } from '../../kinds/core/v1/pod/pod.js';
 import { qosClassOf } from '../../kinds/core/v1/pod/qos.js';
+import type { FeatureGates } from '../../kinds/feature-gates.js';
 import type {
   ContainerStatus,
   PodAffinity,
@@ -15,6 +16,7 @@ import type { ApiObject } from '../../meta/object.js';
 import type { Quantity } from '../../meta/quantity.js';
 import { timeToMs } from '../../text/time/time.js';
 import { deepEqual } from '../../util/json.js';
+import { getOrInsertComputed, once } from '../../util/once.js';
 import {
   type Amounts,
   addAmounts,
@@ -61,7 +63,7 @@ export const podEvaluator: Evaluator = {
   usageOf(object, context) {
     // A terminated pod still counts as a stored object.
     if (isOver(podOf(object), context)) return new Map([[COUNT, ONE]]);
-    const { requests, limits } = podResources(podOf(object), context);
+    const { requests, limits } = cached(podResources, podOf(object), context);
     return new Map([[COUNT, ONE], ...usageFrom(requests, limits, context)]);
   },
   missingConstraints,
@@ -124,22 +126,38 @@ function isResized({ status: before }: Pod, { status: after }: Pod): boolean {
 }
 
 function missingConstraints(
-  names: readonly string[],
   object: ApiObject,
   context: EvaluatorContext,
-): string | undefined {
-  const { spec } = podOf(object);
-  if (context.features.enabled('PodLevelResources') && hasPodLevelResources(spec)) return undefined;
-  const wanted = [...new Set(names.filter((name) => REQUIRED_RESOURCES.has(name)))].sort();
-  const containers = [...(spec.containers ?? []), ...(spec.initContainers ?? [])].map(({ name, resources }) => ({
-    name,
-    given: usageFrom(readAmounts(resources.requests), readAmounts(resources.limits), context),
-  }));
-  const missing = wanted.flatMap((resource) => {
-    const lacking = containers.filter(({ given }) => !given.has(resource)).map(({ name }) => name);
-    return lacking.length === 0 ? [] : [`${resource} for: ${[...new Set(lacking)].sort().join(',')}`];
-  });
-  return missing.length === 0 ? undefined : `must specify ${missing.join('; ')}`;
+): (names: readonly string[]) => string | undefined {
+  const pod = podOf(object);
+  const lacking = once(() =>
+    context.features.enabled('PodLevelResources') && hasPodLevelResources(pod.spec)
+      ? new Map<string, string>()
+      : lackingContainers(pod, context),
+  );
+  return (names) => {
+    const wanted = [...new Set(names.filter((name) => REQUIRED_RESOURCES.has(name)))].sort();
+    const missing = wanted.flatMap((resource) => {
+      const containers = lacking().get(resource);
+      return containers === undefined ? [] : [`${resource} for: ${containers}`];
+    });
+    return missing.length === 0 ? undefined : `must specify ${missing.join('; ')}`;
+  };
+}
+
+/** By required resource: the names of the containers that do not specify it. */
+function lackingContainers(
+  { spec: { containers = [], initContainers = [] } }: Pod,
+  context: EvaluatorContext,
+): ReadonlyMap<string, string> {
+  const lacking = new Map<string, Set<string>>();
+  for (const { name, resources } of [...containers, ...initContainers]) {
+    const given = usageFrom(readAmounts(resources.requests), readAmounts(resources.limits), context);
+    for (const resource of REQUIRED_RESOURCES) {
+      if (!given.has(resource)) getOrInsertComputed(lacking, resource, () => new Set()).add(name);
+    }
+  }
+  return new Map([...lacking].map(([resource, names]) => [resource, [...names].sort().join(',')]));
 }
 
 /** Whether the pod specifies pod-level resources. */
@@ -165,10 +183,26 @@ function isInScope(
     case 'PriorityClass':
       return scopeSelects(requirement, spec.priorityClassName ? [spec.priorityClassName] : []);
     case 'CrossNamespacePodAffinity':
-      return hasCrossNamespaceTerm(spec.affinity?.podAffinity) || hasCrossNamespaceTerm(spec.affinity?.podAntiAffinity);
+      return cached(hasCrossNamespaceTerms, podOf(object), context);
     default:
       return false;
   }
+}
+
+type Fact<Value> = (pod: Pod, context: EvaluatorContext) => Value;
+
+/** What was computed about pods, by function and pod; it depends on the features only. */
+const facts = new WeakMap<Fact<unknown>, WeakMap<Pod, { readonly features: FeatureGates; readonly value: unknown }>>();
+
+/** A pod may have forty thousand containers, and is compared with each quota of its namespace. */
+function cached<Value>(fact: Fact<Value>, pod: Pod, context: EvaluatorContext): Value {
+  if (!Object.isFrozen(pod)) return fact(pod, context);
+  const byPod = getOrInsertComputed(facts, fact, () => new WeakMap());
+  const known = byPod.get(pod);
+  if (known?.features === context.features) return known.value as Value;
+  const value = fact(pod, context);
+  byPod.set(pod, { features: context.features, value });
+  return value;
 }
 
 /** Pods with a deadline are in the scope Terminating. */
@@ -180,6 +214,10 @@ function hasDeadline(object: ApiObject): boolean {
 function isBestEffort({ spec, status }: Pod, { features }: EvaluatorContext): boolean {
   if (status.qosClass) return status.qosClass === 'BestEffort';
   return qosClassOf(spec, features) === 'BestEffort';
+}
+
+function hasCrossNamespaceTerms({ spec: { affinity } }: Pod): boolean {
+  return hasCrossNamespaceTerm(affinity?.podAffinity) || hasCrossNamespaceTerm(affinity?.podAntiAffinity);
 }
 
 /** Whether an affinity term refers to other namespaces. */

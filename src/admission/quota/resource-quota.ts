@@ -118,8 +118,9 @@ export function chargesFor(
 ): readonly Charge[] {
   if (quotas.length === 0) return NO_CHARGES;
   // All quotas are checked for evaluability before any is enforced.
-  const applicable = quotas.filter((quota) => quotaApplies(quota, object, { request, bound }));
   const { evaluator, context } = bound;
+  const missingFor = evaluator.missingConstraints?.(object, context);
+  const applicable = quotas.filter((quota) => quotaApplies(quota, object, { request, bound, missingFor }));
   const usage = evaluator.usageOf(object, context);
   const negative = [...usage].filter(([, amount]) => amount.sign() < 0).map(([name]) => name);
   if (negative.length > 0) {
@@ -144,18 +145,21 @@ function limitedNames(quota: ApiObject): readonly string[] {
   return Object.keys(statusOf(quota).hard ?? {});
 }
 
+interface QuotaCheck {
+  readonly request: AdmissionRequest;
+  readonly bound: BoundEvaluator;
+  /** The message for values that a quota on resources requires. */
+  readonly missingFor: ((names: readonly string[]) => string | undefined) | undefined;
+}
+
 /** Throws if the quota applies but cannot be evaluated: the object lacks a required value, or usage is not known yet. */
-function quotaApplies(
-  quota: ApiObject,
-  object: ApiObject,
-  { request, bound }: { readonly request: AdmissionRequest; readonly bound: BoundEvaluator },
-): boolean {
+function quotaApplies(quota: ApiObject, object: ApiObject, { request, bound, missingFor }: QuotaCheck): boolean {
   const { name } = quota.metadata;
   const status = statusOf(quota);
   if (!matchesOrFails(quota, { object, bound })) return false;
   const { evaluator, context } = bound;
   const names = evaluator.matchingResources(limitedNames(quota), context);
-  const missing = evaluator.missingConstraints?.(names, object, context);
+  const missing = missingFor?.(names);
   if (missing !== undefined) throw forbiddenError(request, `failed quota: ${name}: ${missing}`);
   if (names.some((each) => own(status.used ?? {}, each) === undefined)) {
     throw forbiddenError(request, `status unknown for quota: ${name}, resources: ${[...names].sort().join(',')}`);

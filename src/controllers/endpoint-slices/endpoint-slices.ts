@@ -7,13 +7,8 @@ import { Service } from '../../kinds/core/v1/service/service.js';
 import { EndpointSlice } from '../../kinds/discovery/v1/endpoint-slice.js';
 import type { Dialect } from '../../meta/dialect.js';
 import { messageOf } from '../../util/message-of.js';
-import {
-  hasSelector,
-  manager,
-  podServiceIndex,
-  TriggerTimes,
-  triggerTimeAnnotation,
-} from '../endpoints/pod-services.js';
+import { hasSelector, manager, podServiceIndex, triggerTimeAnnotation } from '../endpoints/pod-services.js';
+import { TriggerTimes } from '../endpoints/trigger-times.js';
 import type { Controller } from '../runtime/controller.js';
 import { planSlices } from './plan-slices.js';
 import { distributionOf, familiesOf, OwnSlices, type SlicePlan, writeSlices } from './slice.js';

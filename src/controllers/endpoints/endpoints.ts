@@ -29,10 +29,10 @@ import {
   podServiceIndex,
   type ResolvedPort,
   type StoredService,
-  TriggerTimes,
   triggerTimeAnnotation,
 } from './pod-services.js';
 import { type Address, omittedPortsText, repackSubsets, type Subset } from './subsets.js';
+import { TriggerTimes } from './trigger-times.js';
 
 const MAX_ADDRESSES = 1000;
 

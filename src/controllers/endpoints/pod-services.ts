@@ -1,6 +1,6 @@
 /**
  * What the controllers of Endpoints and EndpointSlices share: the mapping of pods to Services, the parts of a pod that endpoints
- * consist of, labels and annotations, and the trigger time.
+ * consist of, labels and annotations.
  */
 import type { InformerEvent } from '../../client/informer.js';
 import type { Pod } from '../../kinds/core/v1/pod/pod.js';
@@ -8,12 +8,11 @@ import type { Service } from '../../kinds/core/v1/service/service.js';
 import type { ObjectOf } from '../../kinds/kind.js';
 import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 import { type IpFamily, parseIpSloppy, printIp } from '../../meta/ip.js';
-import { type LabelSelector, type Labels, labelSelectorFrom, matchesLabels } from '../../meta/labels.js';
-import { formatTime, timeToMs } from '../../text/time/time.js';
+import { type LabelSelector, type Labels, matchesLabels, selectsLabels } from '../../meta/labels.js';
 import { deepEqual } from '../../util/json.js';
 import { getOrInsertComputed } from '../../util/once.js';
 import { keyOf, type Lookup, type SharedInformer } from '../runtime/shared-informer.js';
-import { isPodFinished, isPodReady, isTerminating, podCondition, type StoredPod } from '../workloads/pod-state.js';
+import { isPodFinished, isPodReady, isTerminating, type StoredPod } from '../workloads/pod-state.js';
 
 export type StoredService = ObjectOf<typeof Service>;
 export type ServicePort = NonNullable<StoredService['spec']['ports']>[number];
@@ -25,37 +24,71 @@ export interface PodServiceIndex {
   affectedBy(event: InformerEvent<StoredPod>): ReadonlySet<string>;
 }
 
-/** Indexes pods and Services by label, so that no event scans all objects. */
+const podServiceIndexes = new WeakMap<SharedInformer<typeof Service>, PodServiceIndex>();
+
+/** Indexes pods and Services by label, so that no event scans all objects. Controllers of the same informers share it. */
 export function podServiceIndex(
   pods: SharedInformer<typeof Pod>,
   services: SharedInformer<typeof Service>,
 ): PodServiceIndex {
-  const select = podSelectorIndex(pods);
+  return getOrInsertComputed(podServiceIndexes, services, () => newPodServiceIndex(pods, services));
+}
+
+function newPodServiceIndex(
+  pods: SharedInformer<typeof Pod>,
+  services: SharedInformer<typeof Service>,
+): PodServiceIndex {
+  const select = podIndex(pods);
   const servicesByLabel = services.index('a label of the selector', (service) => {
     const pair = firstPair(service.spec.selector);
     return pair === undefined ? [] : labelKeys(service.metadata.namespace, pair);
   });
+  // A pod may have a hundred thousand labels, which it keeps while it changes, and hundreds of Services may select them.
+  let found = new WeakMap<readonly string[], ReadonlySet<string>>();
+  services.subscribe(() => {
+    found = new WeakMap();
+  });
+  const servicesOfPod = (pod: StoredPod) =>
+    getOrInsertComputed(found, labelKeys(pod.metadata.namespace, pod.metadata.labels), () =>
+      servicesOf(pod, servicesByLabel),
+    );
   return {
-    podsOf: ({ metadata, spec }) =>
-      spec.selector === undefined ? [] : select(metadata.namespace ?? '', labelSelectorFrom(spec.selector)),
-    affectedBy: (event) => affectedServices(event, (pod) => servicesOf(pod, servicesByLabel)),
+    podsOf: ({ metadata: { namespace }, spec: { selector } }) =>
+      selector === undefined
+        ? []
+        : select(namespace ?? '', labelKeys(namespace, selector), (labels) =>
+            selectsLabels({ matchLabels: selector }, labels),
+          ),
+    affectedBy: (event) => affectedServices(event, servicesOfPod),
   };
 }
 
 /** Finds the pods of a namespace that match a selector, by the labels it requires. */
 export function podSelectorIndex(pods: SharedInformer<typeof Pod>): SelectPods {
-  const byLabel = indexByLabels(pods);
+  const select = podIndex(pods);
   return (namespace, selector) => {
     const keys = selector.requirements.flatMap(({ key, operator, values: [value, ...others] }) => {
       const isExact = (operator === '=' || operator === '==' || operator === 'in') && others.length === 0;
       return isExact && value !== undefined ? [labelKey(namespace, key, value)] : [];
     });
-    const candidates = keys.length === 0 ? pods.list(namespace) : byLabel(keys);
-    return [...candidates].filter((pod) => matchesLabels(selector, pod.metadata.labels));
+    return select(namespace, keys, (labels) => matchesLabels(selector, labels));
   };
 }
 
 export type SelectPods = (namespace: string, selector: LabelSelector) => readonly StoredPod[];
+
+/** Finds the pods of a namespace with all of the labels of `keys` whose labels match. */
+function podIndex(pods: SharedInformer<typeof Pod>) {
+  const byLabel = indexByLabels(pods);
+  return (
+    namespace: string,
+    keys: readonly string[],
+    matches: (labels: Labels | undefined) => boolean,
+  ): readonly StoredPod[] => {
+    const candidates = keys.length === 0 ? pods.list(namespace) : byLabel(keys);
+    return [...candidates].filter(({ metadata }) => matches(metadata.labels));
+  };
+}
 
 /** Returns the pods with one of the labels: the one that the fewest pods have. */
 type SmallestBucket = (keys: readonly string[]) => Iterable<StoredPod>;
@@ -127,8 +160,7 @@ function servicesOf({ metadata }: StoredPod, byLabel: Lookup<StoredService>): Re
   let found: Set<string> | undefined;
   for (const label of labelKeys(metadata.namespace, metadata.labels)) {
     for (const service of byLabel(label)) {
-      const wanted = Object.entries(service.spec.selector ?? {});
-      if (!wanted.every(([key, value]) => metadata.labels?.[key] === value)) continue;
+      if (!selectsLabels({ matchLabels: service.spec.selector ?? {} }, metadata.labels)) continue;
       found ??= new Set();
       found.add(keyOf(service));
     }
@@ -365,39 +397,4 @@ export function triggerTimeAnnotation(dialect: Dialect): string {
 /** The annotation of the leader election record that old clients stored in Endpoints. */
 export function leaderAnnotation(dialect: Dialect): string {
   return dialect.subkey('control-plane.alpha', 'leader');
-}
-
-interface ObservedTimes {
-  readonly service: number;
-  readonly pods: ReadonlyMap<string, number>;
-}
-
-/**
- * Computes the trigger time annotation, from which proxies measure the propagation delay: the time of the earliest change since
- * the last reconcile.
- */
-export class TriggerTimes {
-  readonly #observed = new Map<string, ObservedTimes>();
-
-  /** Records the state of a Service and returns the annotation's value; undefined: the annotation is removed. */
-  next(key: string, service: StoredService, pods: readonly StoredPod[]): string | undefined {
-    const before = this.#observed.get(key);
-    const created = timeToMs(service.metadata.creationTimestamp);
-    const times = new Map<string, number>();
-    let earliest = before !== undefined && created > before.service ? created : Infinity;
-    for (const pod of pods) {
-      const since = podCondition(pod, 'Ready')?.lastTransitionTime;
-      if (since === undefined || since === null) continue;
-      const time = timeToMs(since);
-      times.set(pod.metadata.name, time);
-      if (time > (before?.pods.get(pod.metadata.name) ?? -Infinity)) earliest = Math.min(earliest, time);
-    }
-    this.#observed.set(key, { service: created, pods: times });
-    if (before === undefined) return formatTime(created);
-    return earliest === Infinity ? undefined : formatTime(earliest);
-  }
-
-  forget(key: string): void {
-    this.#observed.delete(key);
-  }
 }

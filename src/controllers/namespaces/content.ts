@@ -107,7 +107,7 @@ async function deleteAll(served: ServedKind, request: ContentRequest, grace: num
     if (!served.verbs.includes('list')) return { estimate: grace, count: 0 };
     const items = (await api.list()).items as readonly ApiObject[];
     if (items.length === 0) return { estimate: 0, count: 0 };
-    const finalizers = countFinalizers(items);
+    const finalizers = await countFinalizers(items);
     const count = items.length;
     if (grace > 0) return { estimate: grace, count, finalizers };
     if (finalizers.size > 0) return { estimate: FINALIZER_SECONDS, count, finalizers };
@@ -157,10 +157,19 @@ async function graceOf({ client, namespace, sinceMs }: ContentRequest): Promise<
   return sinceMs >= longest * 1000 ? 0 : longest;
 }
 
-function countFinalizers(items: readonly ApiObject[]): ReadonlyMap<string, number> {
+const FINALIZERS_PER_TURN = 20_000;
+
+async function countFinalizers(items: readonly ApiObject[]): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
+  let counted = 0;
   for (const { metadata } of items) {
-    for (const finalizer of metadata.finalizers ?? []) counts.set(finalizer, (counts.get(finalizer) ?? 0) + 1);
+    const { finalizers = [] } = metadata;
+    for (const finalizer of finalizers) counts.set(finalizer, (counts.get(finalizer) ?? 0) + 1);
+    counted += finalizers.length;
+    if (counted < FINALIZERS_PER_TURN) continue;
+    // An object may have a hundred thousand. Other requests are answered in between.
+    counted = 0;
+    await nextTurn();
   }
   return counts;
 }
@@ -241,8 +250,13 @@ function problemsIn({ failures, remaining, finalizers }: DeletionProgress): Read
   return problems;
 }
 
+/** The objects of a namespace may have millions of finalizers. */
+const MAX_LISTED = 500;
+
 function joined(texts: readonly string[]): string {
-  return [...texts].sort().join(', ');
+  const listed = [...texts].sort().slice(0, MAX_LISTED);
+  const more = texts.length > MAX_LISTED ? `, and ${texts.length - MAX_LISTED} others` : '';
+  return `${listed.join(', ')}${more}`;
 }
 
 function isSame({ status, reason, message }: Condition, wanted: ConditionValues): boolean {

@@ -313,6 +313,7 @@ class Run implements RunningControllers {
           workers: options.workers,
           backoff: options.backoff,
           pace: this.#options.pace,
+          budget: this.#traffic.budget,
           reconcile: async (key) => {
             if (options.waitsForOwnWrites !== false && !writes.isSeen()) await writes.seen();
             return reconcile(key);

@@ -9,6 +9,7 @@ import { StatusError } from '../../meta/errors.js';
 import type { Activity } from '../../util/activity.js';
 import { type Clock, nextTurn, type Undo } from '../../util/clock.js';
 import { Heap } from '../../util/heap.js';
+import type { TurnBudget } from './request-tracker.js';
 
 /** The result of a reconcile. Nothing: the key is reconciled again with its next change. */
 export interface ReconcileResult {
@@ -29,6 +30,8 @@ export interface WorkQueueOptions {
   readonly backoff?: Backoff | undefined;
   /** Awaited between an addition and its reconcile; one turn of the event loop unless given. */
   readonly pace?: (() => Promise<void>) | undefined;
+  /** Shared by all queues and requests of a cluster. */
+  readonly budget?: TurnBudget | undefined;
   /** Receives the error of each failed reconcile. Must not throw. */
   readonly onError: (error: unknown, key: string) => void;
 }
@@ -219,6 +222,8 @@ export class WorkQueue implements Activity {
       this.#states.delete(key);
       this.#states.set(key, 'running');
       this.#reconciles++;
+      const wait = this.#options.budget?.untilFree(this.#options.clock);
+      if (wait !== undefined) await wait;
       await this.#handle(key);
       this.#running--;
       const isDirty = this.#states.get(key) === 'dirty';

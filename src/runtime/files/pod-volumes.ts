@@ -84,9 +84,14 @@ export class PodVolumes {
 
   /** Sets up all volumes. Throws SetupError with the message of the FailedMount event. */
   async mount(): Promise<void> {
+    let files = 0;
     for (const spec of this.#options.pod().spec.volumes ?? []) {
       try {
         await this.#mountVolume(spec);
+        const volume = this.#volumes.get(spec.name);
+        // The same ConfigMap may be in thousands of volumes.
+        if (volume instanceof LiveVolume) files += volume.fileCount;
+        if (files > MAX_FILES) throw tooManyFiles();
       } catch (error) {
         if (!(error instanceof SetupError)) throw error;
         throw new SetupError(`MountVolume.SetUp failed for volume ${JSON.stringify(spec.name)} : ${error.message}`);
@@ -182,6 +187,7 @@ export class PodVolumes {
     const known = this.#selections.get(source);
     if (known !== undefined && known.data === data) return known.entries;
     const entries = selected(data ?? new Map(), source);
+    if (entries.size > MAX_FILES) throw tooManyFiles();
     this.#selections.set(source, { data, entries });
     return entries;
   }
@@ -283,6 +289,10 @@ class LiveVolume implements Volume {
     return this.#last;
   }
 
+  get fileCount(): number {
+    return this.#last.size;
+  }
+
   /** The present content, which does not change. */
   frozen(): Volume {
     const entries = this.entries();
@@ -310,7 +320,15 @@ function selected(data: KeyedData, { kind, items, optional, defaultMode }: Keyed
 }
 
 function merged(parts: readonly Entries[]): Entries {
+  if (parts.reduce((sum, { size }) => sum + size, 0) > MAX_FILES) throw tooManyFiles();
   return new Map(parts.flatMap((part) => [...part]));
+}
+
+/** The most files that the live volumes of a pod may have: process images write them before anything else happens. */
+const MAX_FILES = 10_000;
+
+function tooManyFiles(): SetupError {
+  return new SetupError(`the volumes of a pod from ConfigMaps, Secrets and fields have more than ${MAX_FILES} files`);
 }
 
 function trimmed(path: string): string {

@@ -30,11 +30,11 @@ export function environmentOf(
 ): Record<string, string> {
   const { pod, container, budget } = options;
   const namespace = pod.metadata.namespace ?? '';
-  const services = serviceVariables(context, namespace, pod.spec.enableServiceLinks ?? true);
+  const services = serviceVariables(context, options);
   const result: Record<string, string> = {};
   for (const source of container.envFrom ?? []) {
     for (const [name, value] of Object.entries(variablesFrom(context, namespace, source))) {
-      result[name] = budget.take(value);
+      result[name] = budget.takeVariable(name, value);
     }
   }
   // Variables can use those before them and those of services.
@@ -42,7 +42,7 @@ export function environmentOf(
   for (const variable of container.env ?? []) {
     const value = variableValue(context, variable, options, known);
     if (value === undefined) continue;
-    result[variable.name] = budget.take(value);
+    result[variable.name] = budget.takeVariable(variable.name, value);
     known[variable.name] = value;
   }
   const defaults = { PATH: DEFAULT_PATH, HOSTNAME: pod.spec.hostname ?? pod.metadata.name };
@@ -100,42 +100,39 @@ function notFound(resource: string, name: string): SetupError {
 /** The variables of the services of the namespace, and of the API server. */
 function serviceVariables(
   { informer }: Pick<ControllerContext, 'informer'>,
-  namespace: string,
-  hasLinks: boolean,
+  { pod: { metadata, spec }, budget }: EnvironmentOptions,
 ): Record<string, string> {
   const services = informer(Service);
-  const linked = hasLinks ? services.list(namespace) : [];
+  const linked = (spec.enableServiceLinks ?? true) ? services.list(metadata.namespace ?? '') : [];
   const master = services.get('kubernetes', 'default');
   const all = master === undefined ? linked : [...linked.filter((each) => each !== master), master];
   const result: Record<string, string> = {};
-  for (const service of all) Object.assign(result, variablesOf(service));
+  for (const service of all) {
+    for (const [name, value] of variablesOf(service)) result[name] = budget.takeVariable(name, value);
+  }
   return result;
 }
 
-function variablesOf({ metadata, spec }: ObjectOf<typeof Service>): Record<string, string> {
+function* variablesOf({ metadata, spec }: ObjectOf<typeof Service>): Iterable<readonly [name: string, value: string]> {
   const { clusterIP: ip, ports = [] } = spec;
   const [first] = ports;
-  if (ip === undefined || ip === '' || ip === 'None' || first === undefined) return {};
+  if (ip === undefined || ip === '' || ip === 'None' || first === undefined) return;
   const name = variableName(metadata.name);
   const host = ip.includes(':') ? `[${ip}]` : ip;
-  const result: Record<string, string> = {
-    [`${name}_SERVICE_HOST`]: ip,
-    [`${name}_SERVICE_PORT`]: String(first.port),
-    [`${name}_PORT`]: `${protocolOf(first)}://${host}:${first.port}`,
-  };
-  for (const { name: portName } of ports) {
-    const port = ports.find((each) => each.name === portName);
-    if (portName) result[`${name}_SERVICE_PORT_${variableName(portName)}`] = String(port?.port);
+  yield [`${name}_SERVICE_HOST`, ip];
+  yield [`${name}_SERVICE_PORT`, String(first.port)];
+  yield [`${name}_PORT`, `${protocolOf(first)}://${host}:${first.port}`];
+  for (const { name: portName, port } of ports) {
+    if (portName) yield [`${name}_SERVICE_PORT_${variableName(portName)}`, String(port)];
   }
   for (const port of ports) {
     const protocol = protocolOf(port);
     const prefix = `${name}_PORT_${port.port}_${protocol.toUpperCase()}`;
-    result[prefix] = `${protocol}://${host}:${port.port}`;
-    result[`${prefix}_PROTO`] = protocol;
-    result[`${prefix}_PORT`] = String(port.port);
-    result[`${prefix}_ADDR`] = ip;
+    yield [prefix, `${protocol}://${host}:${port.port}`];
+    yield [`${prefix}_PROTO`, protocol];
+    yield [`${prefix}_PORT`, String(port.port)];
+    yield [`${prefix}_ADDR`, ip];
   }
-  return result;
 }
 
 function protocolOf({ protocol = 'TCP' }: { readonly protocol?: string | undefined }): string {
@@ -146,6 +143,8 @@ function variableName(name: string): string {
   return name.toUpperCase().replaceAll('-', '_');
 }
 
+const decoder = new TextDecoder();
+
 function textOf(bytes: Uint8Array): string {
-  return new TextDecoder().decode(bytes);
+  return decoder.decode(bytes);
 }

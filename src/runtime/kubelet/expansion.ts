@@ -6,10 +6,18 @@ import { SetupError } from './references.js';
 
 /** What the variables, the command and the arguments of a container may have together: Linux allows 2 MiB. */
 const MAX_LENGTH = 8 * 1024 * 1024;
+/** What a variable counts besides its name and its value. */
+const VARIABLE_LENGTH = 64;
 
 /** Limits the length of texts: variables that contain earlier ones several times grow exponentially. */
 export class TextBudget {
   #left = MAX_LENGTH;
+
+  /** Returns the value of a variable. Without values, there could be millions. */
+  takeVariable(name: string, value: string): string {
+    this.#left -= name.length + VARIABLE_LENGTH;
+    return this.take(value);
+  }
 
   /** Returns the text. Throws SetupError if all texts together are too long. */
   take(text: string): string {

@@ -100,8 +100,7 @@ export function resourceValue(
   allocatable: Readonly<Record<string, string>>,
 ): string {
   const name = ref.containerName || containerName;
-  const { containers, initContainers = [] } = pod.spec;
-  const container = [...containers, ...initContainers].find((each) => each.name === name);
+  const container = getOrInsertComputed(containersByName, pod.spec, containersOf).get(name);
   if (container === undefined) throw new SetupError(`container ${name} not found`);
   const [list, ...rest] = ref.resource.split('.');
   const resource = rest.join('.');
@@ -109,6 +108,15 @@ export function resourceValue(
   const limit = own(limits, resource) ?? own(allocatable, resource);
   const amount = list === 'limits' ? limit : own(requests, resource);
   return divided(Quantity.parse(amount ?? '0'), Quantity.parse(ref.divisor || '1'), resource);
+}
+
+type Container = StoredPod['spec']['containers'][number];
+
+/** A pod may refer to its containers thousands of times. */
+const containersByName = new WeakMap<StoredPod['spec'], ReadonlyMap<string, Container>>();
+
+function containersOf({ containers, initContainers = [] }: StoredPod['spec']): ReadonlyMap<string, Container> {
+  return new Map([...initContainers, ...containers].map((container) => [container.name, container]));
 }
 
 function divided(amount: Quantity, divisor: Quantity, resource: string): string {

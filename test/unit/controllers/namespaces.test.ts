@@ -78,6 +78,17 @@ test('deletes a namespace that was terminating before the controller started', a
 });
 
 describe('namespace content with finalizers', () => {
+  test('lists 500 finalizers, and the number of others', async () => {
+    const { cluster, all, configMaps } = await withNamespace();
+    const finalizers = Array.from({ length: 30_000 }, (_, index) => `example.com/${index}`);
+    await configMaps.create({ metadata: { name: 'c', finalizers } });
+    await all.delete('n');
+    await cluster.settle();
+    const message = (await conditions(cluster)).at(-1)?.[3];
+    expect(message).toMatch(/^Some content .*: example.com\/0 in 1 resource instances, .*, and 29500 others$/);
+    expect(message?.length).toBeLessThan(30_000);
+  });
+
   test('counts remaining content in the status and deletes the namespace with the last object', async () => {
     const { cluster, all, configMaps } = await withNamespace();
     const secrets = cluster.api(Secret, 'n');

@@ -159,6 +159,17 @@ describe('label matching', () => {
     expect(matches('a<10', {})).toBe(false);
   });
 
+  test('requires each of many labels of a plain record', () => {
+    const labels = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`k${at}`, at % 2 === 0 ? 'v' : '']));
+    const selector = labelSelectorFrom(labels);
+    expect(matchesLabels(selector, labels)).toBe(true);
+    expect(matchesLabels(selector, { ...labels, other: 'x' })).toBe(true);
+    expect(matchesLabels(selector, { ...labels, k1: 'x' })).toBe(false);
+    const { k1: _k1, ...fewer } = labels;
+    expect(matchesLabels(selector, fewer)).toBe(false);
+    expect(matchesLabels(selector, undefined)).toBe(false);
+  });
+
   test('requires each label of a plain record', () => {
     const selector = labelSelectorFrom({ tier: 'front', app: 'web' });
     expect(printLabelSelector(selector)).toBe('app=web,tier=front');
