@@ -72,15 +72,14 @@ export function setRemoteUserHeaders(headers: Headers, user: RemoteUser): void {
 }
 
 /** The X-Remote headers of a user. Each group and each value is a header of its own: it may contain a comma. */
-export function remoteUserHeaders({ user, uid = '', groups = [], extra = {} }: RemoteUser): [string, string][] {
-  return [
-    ['X-Remote-User', user],
-    ...(uid === '' ? [] : [['X-Remote-Uid', uid] satisfies [string, string]]),
-    ...groups.map((group): [string, string] => ['X-Remote-Group', group]),
-    ...Object.entries(extra).flatMap(([key, values]) =>
-      values.map((value): [string, string] => [`X-Remote-Extra-${escapeKey(key)}`, value]),
-    ),
-  ];
+export function remoteUserHeaders({ user, uid, groups = [], extra = {} }: RemoteUser): [string, string][] {
+  const headers: [string, string][] = [['X-Remote-User', user]];
+  if (uid) headers.push(['X-Remote-Uid', uid]);
+  for (const group of groups) headers.push(['X-Remote-Group', group]);
+  for (const [key, values] of Object.entries(extra)) {
+    for (const value of values) headers.push([`X-Remote-Extra-${escapeKey(key)}`, value]);
+  }
+  return headers;
 }
 
 /** The user in X-Remote headers. */

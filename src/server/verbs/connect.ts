@@ -69,7 +69,7 @@ function admittedQuery(
   if (changed.length === 0) return query;
   const { subresource = '' } = request;
   if (subresource !== 'exec' && subresource !== 'attach')
-    throw errors.internal(`admission plugins cannot change the options of ${subresource} (see docs/fidelity.md)`);
+    throw errors.internal(`admission plugins cannot change the options of ${subresource}`);
   const values = (name: string): [string, string[]] => [name, [after.get(name) ?? []].flat().map(String)];
   return { ...query, ...Object.fromEntries(changed.map(values)) };
 }
