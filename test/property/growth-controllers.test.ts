@@ -173,7 +173,7 @@ test('serves other requests while a Deployment of large pods is scaled up', TIME
   expect(longest).toBeLessThan(total / 4);
 });
 
-test('creates a pod of 2,000 containers beside 100 quotas within the limits', TIMEOUT, async () => {
+test('creates a pod of 4,000 containers beside 100 quotas within the limits', TIMEOUT, async () => {
   await using cluster = clusterWithControllers();
   await apiOf(cluster, Node).create({ metadata: { name: 'n' } });
   const hard = { 'requests.cpu': '9000', pods: '900' };
@@ -182,7 +182,7 @@ test('creates a pod of 2,000 containers beside 100 quotas within the limits', TI
     await apiOf(cluster, ResourceQuota).create({ metadata: { name: `q-${index}` }, spec: { hard, scopeSelector } });
   await cluster.settle();
   const resources = { requests: { cpu: '1m' } };
-  const containers = items(2_000, (index) => ({ name: `c-${index}`, image: 'i', resources }));
+  const containers = items(4_000, (index) => ({ name: `c-${index}`, image: 'i', resources }));
   const create = () => apiOf(cluster, Pod).create(pod('a', { containers }));
   expect(await cpuTime(() => create().then(() => cluster.settle()))).toBeLessThan(4_000);
 });
@@ -202,7 +202,7 @@ test('changes a pod beside 60 Services that select its 2,000 labels within the l
       await cluster.settle();
     }
   };
-  expect(await cpuTime(change)).toBeLessThan(2_000);
+  expect(await cpuTime(change)).toBeLessThan(3_500);
 });
 
 test('serves other requests between reconciles that find nothing to write', TIMEOUT, async () => {

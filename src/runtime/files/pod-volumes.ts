@@ -300,9 +300,17 @@ class LiveVolume implements Volume {
   }
 }
 
+/** All files of a ConfigMap or Secret, by mode: a pod may use it in thousands of volumes. */
+const allFiles = new WeakMap<KeyedData, Map<number, Entries>>();
+
 function selected(data: KeyedData, { kind, items, optional, defaultMode }: KeyedSource): Entries {
   if (items === undefined || items.length === 0) {
-    return new Map([...data].map(([key, bytes]) => [key, { bytes, mode: defaultMode }]));
+    const byMode = getOrInsertComputed(allFiles, data, () => new Map());
+    return getOrInsertComputed(
+      byMode,
+      defaultMode,
+      () => new Map([...data].map(([key, bytes]) => [key, { bytes, mode: defaultMode }])),
+    );
   }
   const entries = new Map<string, FileEntry>();
   for (const { key, path, mode = defaultMode } of items) {
