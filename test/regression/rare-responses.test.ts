@@ -50,6 +50,17 @@ describe('a custom resource with the kind of another resource', () => {
     const causes: { field: string }[] = body.details.causes;
     expect(causes.map(({ field }) => field)).toEqual(['metadata.labels', 'metadata.labels', 'kind']);
   });
+
+  test('is named by the errors of a patch of its status', async () => {
+    const { call } = start();
+    const status = { type: 'object', properties: { n: { type: 'integer' } } };
+    const schema = { openAPIV3Schema: { type: 'object', properties: { status } } };
+    await call('POST', DEFINITIONS, definition({ schema, subresources: { status: {} } }));
+    await call('POST', THINGS, { apiVersion: 'x.io/v1', kind: 'Thing', metadata: { name: 'a' } });
+    const { body } = await call('PATCH', `${THINGS}/a/status`, { kind: 'Other', status: { n: 'x' } });
+    expect(body.details.kind).toBe('Other');
+    expect(body.details.causes).toHaveLength(1);
+  });
 });
 
 test.each([
