@@ -315,3 +315,32 @@ test.each(['', '[]', { spec: { replicas: 'x' } }])(
     );
   },
 );
+
+describe('a custom resource of a deprecated version with a scale', () => {
+  const openAPIV3Schema = {
+    type: 'object',
+    properties: { spec: { type: 'object', properties: { n: { type: 'integer' } } } },
+  };
+  const scale = { specReplicasPath: '.spec.n', statusReplicasPath: '.status.n' };
+  const old = { schema: { openAPIV3Schema }, subresources: { scale }, deprecated: true, deprecationWarning: 'is old' };
+
+  test('has no warning in a path without its namespace, which does not exist', async () => {
+    const { call } = start();
+    await call('POST', DEFINITIONS, definition(old));
+    expect(await call('GET', '/apis/x.io/v1/things/a')).toMatchObject({ status: 404, warning: null });
+    expect(await call('GET', `${THINGS}/a`)).toMatchObject({ status: 404, warning: '299 - "is old"' });
+  });
+
+  test.each([
+    ['a patch', 'PATCH', { apiVersion: null, spec: { replicas: 2 } }],
+    ['an update', 'PUT', { kind: 'Scale', metadata: { name: 'a' }, spec: { replicas: 2 } }],
+  ])('has no manager of the replicas after %s of its scale without apiVersion', async (_, method, body) => {
+    const { call } = start();
+    await call('POST', DEFINITIONS, definition(old));
+    await call('POST', THINGS, { apiVersion: 'x.io/v1', kind: 'Thing', metadata: { name: 'a' }, spec: { n: 1 } });
+    const changed = await call(method, `${THINGS}/a/scale?fieldManager=m`, body);
+    expect(changed).toMatchObject({ status: 200, body: { apiVersion: 'autoscaling/v1', spec: { replicas: 2 } } });
+    const { managedFields } = (await call('GET', `${THINGS}/a`)).body.metadata;
+    expect(managedFields.map(({ fieldsV1 }: { fieldsV1: object }) => fieldsV1)).toEqual([{ 'f:spec': {} }]);
+  });
+});
