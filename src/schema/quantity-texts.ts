@@ -13,7 +13,12 @@ export function rememberQuantityText(holder: object, key: string, text: string):
 
 /** Returns the client's spelling; undefined if it is not known to differ. */
 export function originalQuantityText(holder: object, key: string): string | undefined {
-  return texts.get(holder)?.get(key) || undefined;
+  return printedQuantityText(holder, key) || undefined;
+}
+
+/** The same for messages that print all parts of a quantity: empty for one that the client did not send, or sent as null. */
+export function printedQuantityText(holder: object, key: string): string | undefined {
+  return texts.get(holder)?.get(key);
 }
 
 /** Whether a quantity of this object or map was sent in another spelling, or not at all. */
@@ -27,6 +32,6 @@ export function copyQuantityTexts(
   to: Readonly<Record<string, unknown>>,
 ): void {
   for (const [key, text] of texts.get(from) ?? []) {
-    if (to[key] === from[key] && originalQuantityText(to, key) === undefined) rememberQuantityText(to, key, text);
+    if (to[key] === from[key] && printedQuantityText(to, key) === undefined) rememberQuantityText(to, key, text);
   }
 }

@@ -294,6 +294,23 @@ test('prints the digits of a quantity of a LimitRange as sent', async () => {
   );
 });
 
+test.each([
+  [
+    'which a wide one is compared with',
+    { min: { memory: '2Gi' }, max: { memory: '0.5Gi' } },
+    '0xc000000000',
+    '2Gi',
+    'BinarySI',
+  ],
+  ['that was null', { max: { memory: '-1' }, defaultRequest: { memory: null } }, 'nil', '0', ''],
+])('prints the parts of a quantity of a LimitRange %s', async (_, lists, pointer, text, format) => {
+  const object = { metadata: { name: 'a' }, spec: { limits: [{ type: 'Container', ...lists }] } };
+  const { body } = await start().call('POST', `${CORE}/limitranges`, object);
+  expect(body.details.causes[0].message).toContain(
+    `resource.Quantity{i:resource.int64Amount{value:0, scale:0}, d:resource.infDecAmount{Dec:(*inf.Dec)(${pointer})}, s:"${text}", Format:"${format}"}`,
+  );
+});
+
 test('warns about a deprecated version in an update of a custom resource without a name', async () => {
   const { call } = start();
   const schema = { openAPIV3Schema: { type: 'object' } };
