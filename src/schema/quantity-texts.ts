@@ -26,12 +26,15 @@ export function hasQuantityText(holder: object): boolean {
   return texts.has(holder);
 }
 
-/** Copies the spellings of the values that another map has too. */
+/** Copies the spellings of the values that another map has too, except for those that come from a third one. */
 export function copyQuantityTexts(
   from: Readonly<Record<string, unknown>>,
   to: Readonly<Record<string, unknown>>,
+  except: Readonly<Record<string, unknown>> = NONE,
 ): void {
   for (const [key, text] of texts.get(from) ?? []) {
-    if (to[key] === from[key] && printedQuantityText(to, key) === undefined) rememberQuantityText(to, key, text);
+    if (to[key] === from[key] && !Object.hasOwn(except, key)) rememberQuantityText(to, key, text);
   }
 }
+
+const NONE: Readonly<Record<string, unknown>> = Object.freeze({});

@@ -8,11 +8,10 @@ import { childPath, duplicate, forbidden, invalid, keyPath, required } from '../
 import { qualifiedNameProblems } from '../../../meta/names.js';
 import type { DraftObject } from '../../../meta/object.js';
 import { Quantity } from '../../../meta/quantity.js';
-import { copyQuantityTexts, printedQuantityText } from '../../../schema/quantity-texts.js';
+import { printedQuantityText } from '../../../schema/quantity-texts.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 import { append } from '../../../util/arrays.js';
 import { own } from '../../../util/json.js';
-import { sortedRecord } from '../../../util/order.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
   type LimitRangeItem,
@@ -28,6 +27,7 @@ import {
   roundResourceList,
   validateContainerResourceName,
   validateResourceName,
+  withMissingResources,
 } from '../../shared/resources.js';
 
 export interface LimitRange extends LimitRangeObject {}
@@ -68,6 +68,10 @@ function containerDefaults(item: LimitRangeItem): void {
   setUnlessEmpty(item, 'defaultRequest', requests);
 }
 
+function withMissing(list: ResourceList | undefined, more: ResourceList | undefined): ResourceList | undefined {
+  return more === undefined ? list : withMissingResources(list, more);
+}
+
 /** The lists of a container are never absent in the reference server, so an empty one is not a value of its own. */
 function setUnlessEmpty(
   item: LimitRangeItem,
@@ -76,14 +80,6 @@ function setUnlessEmpty(
 ): void {
   if (list !== undefined && Object.keys(list).length > 0) item[name] = list;
   else delete item[name];
-}
-
-function withMissing(list: ResourceList | undefined, more: ResourceList | undefined): ResourceList | undefined {
-  if (more === undefined) return list;
-  const both = sortedRecord(new Map([...Object.entries(more), ...Object.entries(list ?? {})]));
-  copyQuantityTexts(list ?? {}, both);
-  copyQuantityTexts(more, both);
-  return both;
 }
 
 /** A LimitRange without a name is named after its uid. */
