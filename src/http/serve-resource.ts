@@ -53,8 +53,6 @@ export function serveResource(
   const routed = routeResource(served, route, { method: request.method, watch: context.watch });
   switch (routed.type) {
     case 'notFound':
-      // The handler of custom resources adds the warning before it looks at the subresource.
-      if (served.kind.representation === 'document') warnOfDeprecation(exchange, served);
       return respondNotFound(exchange);
     case 'refused': {
       // The resource exists but cannot be watched; reads of a deprecated version still get the warning.

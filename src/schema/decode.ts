@@ -216,8 +216,8 @@ interface FieldHolder {
 /** Remembers a value as the client sent it, where the decoded form differs. */
 function rememberSent(out: object, { name, node, scalar }: ListedField, given: unknown, value: unknown): void {
   if (value === undefined || (value === '' && node.type !== 'any')) rememberIfEmpty(out, name, given, node);
-  else if (scalar?.scalar === 'quantity' && value !== given && given !== null)
-    rememberQuantityText(out, name, String(given));
+  else if (scalar?.scalar === 'quantity' && value !== given)
+    rememberQuantityText(out, name, given === null ? '' : String(given));
 }
 
 /** Decodes a field; undefined if it is not on the wire. */

@@ -14,7 +14,7 @@ export function rememberIfEmpty(holder: object, name: string, given: unknown, no
   const isOwn = node.type === 'any' && node.decode !== undefined && given !== undefined;
   const isEmpty =
     node.type === 'scalar'
-      ? node.scalar === 'bytes' && given === ''
+      ? node.scalar === 'bytes' && (given === '' || Array.isArray(given))
       : isOwn || (typeof given === 'object' && (node.type === 'list' || node.type === 'map'));
   if (isEmpty && given !== null) getOrInsertComputed(fields, holder, () => new Set()).add(name);
 }
@@ -62,7 +62,7 @@ const mapsWithNull = new WeakSet<object>();
 /** Remembers a value of a decoded map as the client sent it: null for bytes, which is stored as empty bytes, and quantities. */
 export function rememberSentItem(map: object, key: string, given: unknown, node: SchemaNode): void {
   if (node.type !== 'scalar') return;
-  if (node.scalar === 'quantity' && given !== null) rememberQuantityText(map, key, String(given));
+  if (node.scalar === 'quantity') rememberQuantityText(map, key, given === null ? '' : String(given));
   if (node.scalar === 'bytes' && given === null) mapsWithNull.add(map);
 }
 

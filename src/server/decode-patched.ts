@@ -105,6 +105,8 @@ function decodeVersioned(document: ParsedBody, target: PatchedTarget): Found {
   const why = actual.kind.strategy.decode.decodeError?.(draft);
   if (why !== undefined) throw (target.refuseUnreadable ?? refuse)(why);
   actual.kind.strategy.decode.defaults?.(draft, hookContext);
+  // Its apiVersion is kept for ownership.
+  if (write.isViewOfDocument === true) draft.apiVersion = claimedType(document.value, refuse).apiVersion;
   return { draft: actual === served ? draft : converted(draft, actual, served), findings };
 }
 

@@ -33,6 +33,8 @@ export interface WriteOperation {
   prunedParts: readonly string[];
   /** The apply of a custom resource leaves empty fields in its metadata, which are stored and never shown. */
   hasEmptyMetadata: boolean;
+  /** The group and kind in the errors of the validation, as they were before an update of the status restored them. */
+  groupKind: ServedKind['groupKind'];
   /** `served` is the kind of a view of a custom resource. */
   readonly isViewOfDocument?: boolean;
 }
@@ -88,5 +90,6 @@ export function startWrite(
     isCollectionDelete: isCollectionDelete === true,
     prunedParts: [],
     hasEmptyMetadata: false,
+    groupKind: served.groupKind,
   };
 }

@@ -40,7 +40,7 @@ import { clearSystemFields, prepare } from './steps/prepare.js';
 import { redecodeMutated } from './steps/redecode.js';
 import { liveIfSame } from './steps/same-as-live.js';
 import { seal, sealContent } from './steps/seal.js';
-import { validate } from './steps/validate.js';
+import { groupKindOf, validate } from './steps/validate.js';
 import { strategyContext } from './strategy-context.js';
 import { convertBeforeCommit } from './versions.js';
 import type { ViewUpdate, WriteOperation, WriteTarget } from './write-operation.js';
@@ -207,6 +207,7 @@ function finishWrite(draft: DraftObject, target: WriteTarget, write: WriteOperat
     subresource === undefined
       ? strategy.write.allocate?.(draft, live, strategyContext(write, deleteObject))
       : undefined;
+  write.groupKind = groupKindOf(draft, served);
   prepare(draft, target, write);
   validate(draft, target, write);
   addWarnings(draft, target, write);

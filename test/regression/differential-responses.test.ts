@@ -34,13 +34,24 @@ test('names the first segment of a service path that starts with a character of 
 });
 
 test.each([
-  ['', '[]byte{}'],
-  [null, '[]byte(nil)'],
-  ['AAE=', '[]byte{0x0, 0x1}'],
-])('prints the request %j of a CertificateSigningRequest as %s', async (request, printed) => {
+  ['POST', '', '[]byte{}'],
+  ['POST', [], '[]byte{}'],
+  ['POST', null, '[]byte(nil)'],
+  ['POST', 'AAE=', '[]byte{0x0, 0x1}'],
+  ['PATCH', '', '[]byte{}'],
+  ['PATCH', undefined, '[]byte(nil)'],
+])('prints after a %s the request %j of a CertificateSigningRequest as %s', async (method, request, printed) => {
   const spec = { request, signerName: 'a.b/c', usages: ['client auth'] };
   const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
-  const { body } = await start().call('POST', path, { metadata: { name: 'c' }, spec });
+  const headers = method === 'PATCH' ? { 'content-type': 'application/apply-patch+yaml' } : {};
+  const object = {
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'CertificateSigningRequest',
+    metadata: { name: 'c' },
+    spec,
+  };
+  const url = method === 'PATCH' ? `${path}/c?fieldManager=m` : path;
+  const { body } = await start().call(method, url, object, headers);
   expect(body.details.causes[0].message).toBe(`Invalid value: ${printed}: PEM block type must be CERTIFICATE REQUEST`);
 });
 

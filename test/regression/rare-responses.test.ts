@@ -50,6 +50,17 @@ describe('a custom resource with the kind of another resource', () => {
     const causes: { field: string }[] = body.details.causes;
     expect(causes.map(({ field }) => field)).toEqual(['metadata.labels', 'metadata.labels', 'kind']);
   });
+
+  test('is named by the errors of a patch of its status', async () => {
+    const { call } = start();
+    const status = { type: 'object', properties: { n: { type: 'integer' } } };
+    const schema = { openAPIV3Schema: { type: 'object', properties: { status } } };
+    await call('POST', DEFINITIONS, definition({ schema, subresources: { status: {} } }));
+    await call('POST', THINGS, { apiVersion: 'x.io/v1', kind: 'Thing', metadata: { name: 'a' } });
+    const { body } = await call('PATCH', `${THINGS}/a/status`, { kind: 'Other', status: { n: 'x' } });
+    expect(body.details.kind).toBe('Other');
+    expect(body.details.causes).toHaveLength(1);
+  });
 });
 
 test.each([
@@ -283,6 +294,23 @@ test('prints the digits of a quantity of a LimitRange as sent', async () => {
   );
 });
 
+test.each([
+  [
+    'which a wide one is compared with',
+    { min: { memory: '2Gi' }, max: { memory: '0.5Gi' } },
+    '0xc000000000',
+    '2Gi',
+    'BinarySI',
+  ],
+  ['that was null', { max: { memory: '-1' }, defaultRequest: { memory: null } }, 'nil', '0', ''],
+])('prints the parts of a quantity of a LimitRange %s', async (_, lists, pointer, text, format) => {
+  const object = { metadata: { name: 'a' }, spec: { limits: [{ type: 'Container', ...lists }] } };
+  const { body } = await start().call('POST', `${CORE}/limitranges`, object);
+  expect(body.details.causes[0].message).toContain(
+    `resource.Quantity{i:resource.int64Amount{value:0, scale:0}, d:resource.infDecAmount{Dec:(*inf.Dec)(${pointer})}, s:"${text}", Format:"${format}"}`,
+  );
+});
+
 test('warns about a deprecated version in an update of a custom resource without a name', async () => {
   const { call } = start();
   const schema = { openAPIV3Schema: { type: 'object' } };
@@ -304,3 +332,32 @@ test.each(['', '[]', { spec: { replicas: 'x' } }])(
     );
   },
 );
+
+describe('a custom resource of a deprecated version with a scale', () => {
+  const openAPIV3Schema = {
+    type: 'object',
+    properties: { spec: { type: 'object', properties: { n: { type: 'integer' } } } },
+  };
+  const scale = { specReplicasPath: '.spec.n', statusReplicasPath: '.status.n' };
+  const old = { schema: { openAPIV3Schema }, subresources: { scale }, deprecated: true, deprecationWarning: 'is old' };
+
+  test('has no warning in a path without its namespace, which does not exist', async () => {
+    const { call } = start();
+    await call('POST', DEFINITIONS, definition(old));
+    expect(await call('GET', '/apis/x.io/v1/things/a')).toMatchObject({ status: 404, warning: null });
+    expect(await call('GET', `${THINGS}/a`)).toMatchObject({ status: 404, warning: '299 - "is old"' });
+  });
+
+  test.each([
+    ['a patch', 'PATCH', { apiVersion: null, spec: { replicas: 2 } }],
+    ['an update', 'PUT', { kind: 'Scale', metadata: { name: 'a' }, spec: { replicas: 2 } }],
+  ])('has no manager of the replicas after %s of its scale without apiVersion', async (_, method, body) => {
+    const { call } = start();
+    await call('POST', DEFINITIONS, definition(old));
+    await call('POST', THINGS, { apiVersion: 'x.io/v1', kind: 'Thing', metadata: { name: 'a' }, spec: { n: 1 } });
+    const changed = await call(method, `${THINGS}/a/scale?fieldManager=m`, body);
+    expect(changed).toMatchObject({ status: 200, body: { apiVersion: 'autoscaling/v1', spec: { replicas: 2 } } });
+    const { managedFields } = (await call('GET', `${THINGS}/a`)).body.metadata;
+    expect(managedFields.map(({ fieldsV1 }: { fieldsV1: object }) => fieldsV1)).toEqual([{ 'f:spec': {} }]);
+  });
+});

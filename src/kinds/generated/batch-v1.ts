@@ -316,12 +316,12 @@ export interface PodFailurePolicyOnPodConditionsPattern {
 }
 export interface PodFailurePolicyOnPodConditionsPatternInput {
   type: string;
-  status?: ConditionStatus | undefined;
+  status?: ConditionStatus;
 }
 
 export const podFailurePolicyOnPodConditionsPattern: Type = /* @__PURE__ */ type('PodFailurePolicyOnPodConditionsPattern', () => ({
   type: namedString('v1.PodConditionType'),
-  status: defaulted(namedString('v1.ConditionStatus'), 'True'),
+  status: namedString('v1.ConditionStatus'),
 }));
 
 export interface PodFailurePolicyRule {

@@ -114,8 +114,10 @@ function goSyntaxStringMap(map: Readonly<Record<string, string>> | undefined): s
  * Prints a quantity as Go's `%#v`. The output depends on the text that the client sent (see `originalQuantityText`): a text that was
  * made canonical in between (`0.5` as `500m`) prints the numbers of the canonical text. Quantities of a resource list are
  * rounded to three decimals. `printed` is the canonical text, if the message prints that, too: printing a quantity caches it.
+ * An empty text is the quantity that a client sends as null.
  */
 export function goSyntaxQuantity(text: string, decimals = 9, printed?: string): Verbatim {
+  if (text === '') return goSyntaxQuantityFields({ value: 0n, scale: 0 }, { cachedText: printed ?? '', format: '' });
   // The parser returns early for "0" and keeps the text.
   if (text === '0') return goSyntaxQuantityFields({ value: 0n, scale: 0 }, { cachedText: text, format: 'DecimalSI' });
   const { format } = Quantity.parse(text);
@@ -126,6 +128,17 @@ export function goSyntaxQuantity(text: string, decimals = 9, printed?: string): 
   }
   const cachedText = printed ?? (amount?.isTextCached === true ? text : '');
   return goSyntaxQuantityFields(amount, { cachedText, format });
+}
+
+/** Whether the reference server's parser represents a quantity as an arbitrary-precision decimal. */
+export function isWideQuantity(text: string): boolean {
+  return text !== '' && int64AmountOf(text, Quantity.parse(text).format) === undefined;
+}
+
+/** The same for a quantity that was compared with a wide one, which makes it wide, too. */
+export function goSyntaxWidenedQuantity(text: string, printed: string): Verbatim {
+  const format = text === '' ? '' : Quantity.parse(text).format;
+  return goSyntaxQuantityFields(undefined, { cachedText: printed, format });
 }
 
 function goSyntaxQuantityFields(

@@ -11,16 +11,24 @@ import type { FieldError } from '../../meta/field-error.js';
 import { childPath, duplicate, fieldError, forbidden, invalid, keyPath, required } from '../../meta/field-error.js';
 import { dnsLabelProblems, qualifiedNameProblems } from '../../meta/names.js';
 import { Quantity } from '../../meta/quantity.js';
-import { originalQuantityText } from '../../schema/quantity-texts.js';
+import { copyQuantityTexts, originalQuantityText } from '../../schema/quantity-texts.js';
 import { verbatim } from '../../text/go/go-text.js';
 import { append } from '../../util/arrays.js';
 import { setOwn } from '../../util/json.js';
 import { getOrInsertComputed } from '../../util/once.js';
-import { sortedEntries } from '../../util/order.js';
+import { sortedEntries, sortedRecord } from '../../util/order.js';
 import { goSyntaxQuantity } from './go-syntax.js';
 
 /** Quantities by resource name. */
 export type ResourceList = Readonly<Record<string, string>>;
+
+/** A list with the quantities of another one that it does not have; sorted. */
+export function withMissingResources(list: ResourceList = {}, more: ResourceList): Record<string, string> {
+  const all = sortedRecord(new Map([...Object.entries(more), ...Object.entries(list)]));
+  copyQuantityTexts(list, all);
+  copyQuantityTexts(more, all, list);
+  return all;
+}
 
 export interface ResourceRequirements {
   readonly limits?: ResourceList | undefined;

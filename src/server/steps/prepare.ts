@@ -97,11 +97,13 @@ function resetStatus(draft: DraftObject, write: WriteOperation): void {
   else draft['status'] = empty;
 }
 
-/** The zero values of a struct's fields without any defaults; with or without fields that a client must give. */
+/** The zero values of a struct's fields without any defaults; with or without bytes and fields that a client must give. */
 export function zeroFields(node: ObjectNode, given: 'zero' | 'absent' = 'zero'): MutableRecord {
   const out: MutableRecord = {};
   for (const { name, node: inner, presence } of node.fields.values()) {
     if (presence !== 'always' && !(presence === 'given' && given === 'zero')) continue;
+    // Absent bytes are null in the reference server.
+    if (given === 'absent' && inner.type === 'scalar' && inner.scalar === 'bytes') continue;
     setOwn(out, name, inner.type === 'object' ? zeroFields(inner, given) : zeroValue(inner));
   }
   return out;

@@ -243,11 +243,11 @@ function runValidateHook(
 
 function reject(object: ApiObject, write: WriteOperation, problems: readonly FieldError[]): void {
   if (problems.length === 0) return;
-  throw errors.invalid(groupKindOf(object, write.served), object.metadata.name ?? '', problems);
+  throw errors.invalid(write.groupKind, object.metadata.name ?? '', problems);
 }
 
-/** That of the request; of a custom resource, its own, which may be another one. */
-function groupKindOf({ kind, apiVersion }: ApiObject, served: ServedKind): ServedKind['groupKind'] {
+/** The group and kind in errors: those of the request; of a custom resource, its own, which may be other ones. */
+export function groupKindOf({ kind, apiVersion }: DraftObject, served: ServedKind): ServedKind['groupKind'] {
   const { groupKind, gvk } = served;
   if (served.kind.customResourceHandler === undefined) return groupKind;
   return { group: parseApiVersion(apiVersion)?.group ?? gvk.group, kind };

@@ -26,7 +26,7 @@ import type { ObjectResponse } from '../../protocol/response.js';
 import { quote } from '../../text/go/go-text.js';
 import { translateError } from '../../util/catch-error.js';
 import { invariant, unreachable } from '../../util/invariant.js';
-import { copyJson, deepFreeze } from '../../util/json.js';
+import { copyJson, deepFreeze, isRecord } from '../../util/json.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { getOrInsertComputed } from '../../util/once.js';
 import { addressOf as applyAddressOf } from '../apply.js';
@@ -73,6 +73,7 @@ export function onView(
         () => startBodyWrite(context, request, served, decoding),
         (error) => (served.kind.representation === 'document' ? undecodedScale(error) : error),
       );
+      if (served.kind.representation === 'document') draft.apiVersion = statedVersion(request.body?.read().value);
       withWarnings(write.warnings, () => {
         ensureNamespaceMatches(draft.metadata, write);
         ensureNameMatches(draft.metadata, request.name ?? '');
@@ -139,9 +140,19 @@ type Change = (view: ApiObject) => DraftObject;
 function withOwnership(viewKind: ServedKind, write: WriteOperation, change: Change): Change {
   return (before) => {
     const draft = change(before);
-    trackOwnershipOnUpdate(draft, before, { ...write, served: viewKind });
+    if (draft.apiVersion === '') {
+      // The reference server converts a Scale of a custom resource only if it states its version, and then drops all managers.
+      // upstream: apiextensions-apiserver/pkg/apiserver/conversion/converter.go crConverter.ConvertToVersion
+      draft.apiVersion = viewKind.apiVersion;
+      draft.metadata.managedFields = undefined;
+    } else trackOwnershipOnUpdate(draft, before, { ...write, served: viewKind });
     return draft;
   };
+}
+
+function statedVersion(document: unknown): string {
+  const version = isRecord(document) ? document['apiVersion'] : undefined;
+  return typeof version === 'string' ? version : '';
 }
 
 /**

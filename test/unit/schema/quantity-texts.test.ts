@@ -1,5 +1,5 @@
 /** Messages that print quantities in the client's spelling. */
-import { Node, PersistentVolume, ResourceQuota } from 'orchplane/kinds';
+import { Node, PersistentVolume, Pod, ResourceQuota } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
 import { rejectionCauses } from '../kinds/rejections.js';
@@ -34,4 +34,24 @@ test('prints the capacity of a volume as sent', async () => {
     .api(PersistentVolume)
     .create({ metadata: { name: 'v' }, spec });
   expect((await rejectionCauses(create))[0]).toContain(`core.ResourceList{"pods":${goQuantity(15, -1, '')}}`);
+});
+
+test.each<[string, object, object, string]>([
+  ['of a limit', { limits: { cpu: null } }, { requests: { cpu: '1' } }, 'Limits:   core.ResourceList{s"cpu": {}},'],
+  ['of a request', { requests: { memory: null } }, {}, '+ \t\t\t\tRequests: core.ResourceList{s"memory": {}},'],
+  [
+    'that a limit does not replace',
+    { limits: { cpu: null }, requests: { cpu: '0' } },
+    {},
+    '+ \t\t\t\tRequests: core.ResourceList{s"cpu": {s: "0", Format: "DecimalSI"}},',
+  ],
+])('prints a quantity %s that was null as a zero value', async (_, resources, before, printed) => {
+  const pods = testCluster().api(Pod);
+  const pod = (given: object) => ({
+    metadata: { name: 'p' },
+    spec: { containers: [{ name: 'c', image: 'i', resources: given }] },
+  });
+  await pods.create(pod(before) as never);
+  const problems = await rejectionCauses(pods.update(pod(resources) as never));
+  expect(problems.join().replaceAll('\u00a0', ' ')).toContain(printed);
 });

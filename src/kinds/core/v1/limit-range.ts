@@ -8,11 +8,10 @@ import { childPath, duplicate, forbidden, invalid, keyPath, required } from '../
 import { qualifiedNameProblems } from '../../../meta/names.js';
 import type { DraftObject } from '../../../meta/object.js';
 import { Quantity } from '../../../meta/quantity.js';
-import { copyQuantityTexts, originalQuantityText } from '../../../schema/quantity-texts.js';
+import { printedQuantityText } from '../../../schema/quantity-texts.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 import { append } from '../../../util/arrays.js';
 import { own } from '../../../util/json.js';
-import { sortedRecord } from '../../../util/order.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
   type LimitRangeItem,
@@ -21,13 +20,14 @@ import {
   limitRangeBase,
 } from '../../generated/core-v1.js';
 import type { HookContext } from '../../kind.js';
-import { goSyntaxQuantity } from '../../shared/go-syntax.js';
+import { goSyntaxQuantity, goSyntaxWidenedQuantity, isWideQuantity } from '../../shared/go-syntax.js';
 import {
   isOvercommitAllowed,
   type ResourceList,
   roundResourceList,
   validateContainerResourceName,
   validateResourceName,
+  withMissingResources,
 } from '../../shared/resources.js';
 
 export interface LimitRange extends LimitRangeObject {}
@@ -68,6 +68,10 @@ function containerDefaults(item: LimitRangeItem): void {
   setUnlessEmpty(item, 'defaultRequest', requests);
 }
 
+function withMissing(list: ResourceList | undefined, more: ResourceList | undefined): ResourceList | undefined {
+  return more === undefined ? list : withMissingResources(list, more);
+}
+
 /** The lists of a container are never absent in the reference server, so an empty one is not a value of its own. */
 function setUnlessEmpty(
   item: LimitRangeItem,
@@ -76,14 +80,6 @@ function setUnlessEmpty(
 ): void {
   if (list !== undefined && Object.keys(list).length > 0) item[name] = list;
   else delete item[name];
-}
-
-function withMissing(list: ResourceList | undefined, more: ResourceList | undefined): ResourceList | undefined {
-  if (more === undefined) return list;
-  const both = sortedRecord(new Map([...Object.entries(more), ...Object.entries(list ?? {})]));
-  copyQuantityTexts(list ?? {}, both);
-  copyQuantityTexts(more, both);
-  return both;
 }
 
 /** A LimitRange without a name is named after its uid. */
@@ -156,57 +152,76 @@ function validateQuantities(path: string, item: LimitRangeItem, context: HookCon
   const names = new Set(lists.flatMap((list) => Object.keys(list ?? {})));
   return [...names].sort().flatMap((name) =>
     validateQuantitiesOf(path, name, {
-      max: own(item.max ?? {}, name),
-      min: own(item.min ?? {}, name),
-      limit: hasDefaults ? own(item.default ?? {}, name) : undefined,
-      request: hasDefaults ? own(item.defaultRequest ?? {}, name) : undefined,
-      ratio: own(item.maxLimitRequestRatio ?? {}, name),
+      amounts: {
+        max: own(item.max ?? {}, name),
+        min: own(item.min ?? {}, name),
+        default: hasDefaults ? own(item.default ?? {}, name) : undefined,
+        defaultRequest: hasDefaults ? own(item.defaultRequest ?? {}, name) : undefined,
+        maxLimitRequestRatio: own(item.maxLimitRequestRatio ?? {}, name),
+      },
       mayOvercommit: isOvercommitAllowed(name, context),
-      sent: (list) => originalQuantityText(item[list] ?? {}, name),
+      sent: (list) => printedQuantityText(item[list] ?? {}, name),
     }),
   );
 }
 
 /** The quantities of one resource in all lists. */
 interface Quantities {
-  readonly max: string | undefined;
-  readonly min: string | undefined;
-  readonly limit: string | undefined;
-  readonly request: string | undefined;
-  readonly ratio: string | undefined;
+  readonly amounts: Readonly<Record<ListName, string | undefined>>;
   readonly mayOvercommit: boolean;
   /** A quantity as the client sent it, if that differs. */
   readonly sent: (list: ListName) => string | undefined;
 }
 
+/** Quantities that must not be greater than others, with their names; the list with the error, and that of its value. */
+const COMPARISONS: readonly {
+  readonly left: readonly [ListName, string];
+  readonly right: readonly [ListName, string];
+  readonly at: ListName;
+  readonly value: ListName;
+}[] = [
+  { left: ['min', 'min'], right: ['max', 'max'], at: 'min', value: 'min' },
+  {
+    left: ['min', 'min'],
+    right: ['defaultRequest', 'default request'],
+    at: 'defaultRequest',
+    value: 'defaultRequest',
+  },
+  { left: ['defaultRequest', 'default request'], right: ['max', 'max'], at: 'defaultRequest', value: 'defaultRequest' },
+  {
+    left: ['defaultRequest', 'default request'],
+    right: ['default', 'default limit'],
+    at: 'defaultRequest',
+    value: 'defaultRequest',
+  },
+  { left: ['min', 'min'], right: ['default', 'default'], at: 'default', value: 'min' },
+  { left: ['default', 'default'], right: ['max', 'max'], at: 'default', value: 'max' },
+];
+
 function validateQuantitiesOf(path: string, name: string, quantities: Quantities): FieldError[] {
-  const { max, min, limit, request, ratio } = quantities;
-  const shown = (list: ListName, text: string) => goSyntaxQuantity(quantities.sent(list) ?? text, 3, text);
-  const at = (list: ListName) => keyPath(childPath(path, list), name);
+  const { amounts } = quantities;
+  const { max, min, maxLimitRequestRatio: ratio, default: limit, defaultRequest: request } = amounts;
+  const pathOf = (list: ListName) => keyPath(childPath(path, list), name);
+  const sent = (list: ListName, text: string) => quantities.sent(list) ?? text;
+  // Go's comparison changes the left quantity if one of both is wide.
+  const widened = new Set<ListName>();
+  const shown = (list: ListName, text: string) =>
+    widened.has(list) ? goSyntaxWidenedQuantity(sent(list, text), text) : goSyntaxQuantity(sent(list, text), 3, text);
   const problems: FieldError[] = [];
-  /** `reported` is the value in the error, which is not always the one at the path but one `from` another list. */
-  const compare = (
-    left: readonly [string, string | undefined],
-    right: readonly [string, string | undefined],
-    report: readonly [ListName, string | undefined, ListName?],
-  ) => {
-    const [[leftName, leftAmount], [rightName, rightAmount], [list, reported, from = list]] = [left, right, report];
-    if (leftAmount === undefined || rightAmount === undefined || reported === undefined) return;
-    if (Quantity.parse(leftAmount).cmp(Quantity.parse(rightAmount)) <= 0) return;
+  for (const { left, right, at, value } of COMPARISONS) {
+    const [[leftList, leftName], [rightList, rightName]] = [left, right];
+    const [leftAmount, rightAmount] = [amounts[leftList], amounts[rightList]];
+    if (leftAmount === undefined || rightAmount === undefined) continue;
+    if (widened.has(rightList) || isWideQuantity(sent(rightList, rightAmount))) widened.add(leftList);
+    if (Quantity.parse(leftAmount).cmp(Quantity.parse(rightAmount)) <= 0) continue;
     const detail = `${leftName} value ${leftAmount} is greater than ${rightName} value ${rightAmount}`;
-    problems.push(invalid(at(list), shown(from, reported), detail));
-  };
-  compare(['min', min], ['max', max], ['min', min]);
-  compare(['min', min], ['default request', request], ['defaultRequest', request]);
-  compare(['default request', request], ['max', max], ['defaultRequest', request]);
-  compare(['default request', request], ['default limit', limit], ['defaultRequest', request]);
-  compare(['min', min], ['default', limit], ['default', min, 'min']);
-  compare(['default', limit], ['max', max], ['default', max, 'max']);
+    problems.push(invalid(pathOf(at), shown(value, amounts[value] ?? ''), detail));
+  }
   const showRatio = (text: string) => shown('maxLimitRequestRatio', text);
-  append(problems, validateRatio(at('maxLimitRequestRatio'), ratio, { min, max, showRatio }));
+  append(problems, validateRatio(pathOf('maxLimitRequestRatio'), ratio, { min, max, showRatio }));
   if (!quantities.mayOvercommit && limit !== undefined && request !== undefined && !isEqualQuantity(limit, request)) {
     const detail = `default value ${limit} must equal to defaultRequest value ${request} in ${name}`;
-    problems.push(invalid(at('defaultRequest'), shown('defaultRequest', request), detail));
+    problems.push(invalid(pathOf('defaultRequest'), shown('defaultRequest', request), detail));
   }
   return problems;
 }
@@ -222,7 +237,13 @@ const MAX_MILLI_VALUE = (2n ** 63n - 1n) / 1000n;
 function validateRatio(
   path: string,
   ratio: string | undefined,
-  { min, max, showRatio }: Pick<Quantities, 'min' | 'max'> & { readonly showRatio: (text: string) => Verbatim },
+  {
+    min,
+    max,
+    showRatio,
+  }: Pick<Quantities['amounts'], 'min' | 'max'> & {
+    readonly showRatio: (text: string) => Verbatim;
+  },
 ): FieldError[] {
   if (ratio === undefined) return [];
   const problems: FieldError[] = [];

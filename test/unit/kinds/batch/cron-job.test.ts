@@ -15,6 +15,7 @@ const input = (more: object = {}, name = 'c') => ({
   spec: { schedule: '*/5 * * * *', jobTemplate: jobTemplate(), ...more },
 });
 const TEMPLATE = 'spec.jobTemplate.spec';
+const FAILURE_POLICY = { rules: [{ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget' }] }] };
 
 describe('a CronJob', () => {
   test('sets the defaults of a CronJob, and only pod defaults in its template', async () => {
@@ -76,6 +77,13 @@ describe('a CronJob', () => {
       'an indexed job without completions',
       { jobTemplate: jobTemplate({ completionMode: 'Indexed' }) },
       [`${TEMPLATE}.completions: Required value: when completion mode is Indexed`],
+    ],
+    [
+      'a condition without status in the failure policy of its template',
+      { jobTemplate: jobTemplate({ podFailurePolicy: FAILURE_POLICY }) },
+      [
+        `${TEMPLATE}.podFailurePolicy.rules[0].onPodConditions[0].status: Required value: valid values: ["False" "True" "Unknown"]`,
+      ],
     ],
   ])('rejects %s', async (_, more, problems) => {
     expect(await rejectionCauses(open().create(input(more) as never))).toEqual(problems);

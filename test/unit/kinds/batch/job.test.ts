@@ -54,6 +54,14 @@ describe('a Job', () => {
     expect(metadata.labels).toEqual(labels);
   });
 
+  test('sets the status of a condition in its failure policy', async () => {
+    const podFailurePolicy = {
+      rules: [{ action: 'Ignore' as const, onPodConditions: [{ type: 'DisruptionTarget' }] }],
+    };
+    const { spec: stored } = await open().create(input({ podFailurePolicy }));
+    expect(stored.podFailurePolicy?.rules[0]?.onPodConditions).toEqual([{ type: 'DisruptionTarget', status: 'True' }]);
+  });
+
   test('reports invalid labels four times on update', async () => {
     const jobs = open();
     await jobs.create(input());

@@ -79,6 +79,9 @@ function defaults(draft: Job): void {
   spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? BACKOFF_LIMIT : NO_BACKOFF_LIMIT;
   spec.completionMode ??= 'NonIndexed';
   spec.suspend ??= false;
+  for (const { onPodConditions = [] } of spec.podFailurePolicy?.rules ?? []) {
+    for (const pattern of onPodConditions) pattern.status ||= 'True';
+  }
   spec.podReplacementPolicy ??= spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed';
   spec.manualSelector ??= false;
   labelLikePods(draft);

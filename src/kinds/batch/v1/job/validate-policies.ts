@@ -67,15 +67,15 @@ function failureRuleProblems(path: string, rule: PodFailurePolicyRule, spec: Job
 }
 
 function actionProblems(path: string, action: string, { backoffLimitPerIndex }: JobSpec): FieldError[] {
-  if (action === '') return [required(path, validValues(ACTIONS))];
   if (action === 'FailIndex' && backoffLimitPerIndex === undefined) {
     return [invalid(path, action, 'requires the backoffLimitPerIndex to be set')];
   }
-  return valueErrors(path, action, ACTIONS);
+  return requiredValueErrors(path, action, ACTIONS);
 }
 
-function validValues(values: readonly string[]): string {
-  return `valid values: [${values.map(quote).join(' ')}]`;
+function requiredValueErrors(path: string, value: string, supported: readonly string[]): FieldError[] {
+  if (value === '') return [required(path, `valid values: [${supported.map(quote).join(' ')}]`)];
+  return valueErrors(path, value, supported);
 }
 
 function exitCodeProblems(
@@ -83,14 +83,10 @@ function exitCodeProblems(
   requirement: PodFailurePolicyOnExitCodesRequirement,
   containers: readonly string[],
 ): FieldError[] {
-  const { containerName } = requirement;
-  const operator: string = requirement.operator;
+  const { containerName, operator } = requirement;
   const values = requirement.values ?? [];
-  const operatorPath = childPath(path, 'operator');
   const valuesPath = childPath(path, 'values');
-  const problems: FieldError[] = [];
-  if (operator === '') problems.push(required(operatorPath, validValues(OPERATORS)));
-  else append(problems, valueErrors(operatorPath, operator, OPERATORS));
+  const problems = requiredValueErrors(childPath(path, 'operator'), operator, OPERATORS);
   if (containerName !== undefined && !containers.includes(containerName)) {
     const detail = 'must be one of the container or initContainer names in the pod template';
     problems.push(invalid(childPath(path, 'containerName'), containerName, detail));
@@ -122,7 +118,7 @@ function conditionProblems(path: string, patterns: readonly PodFailurePolicyOnPo
     for (const detail of qualifiedNameProblems(type)) {
       problems.push(invalid(childPath(patternPath, 'type'), type, detail));
     }
-    append(problems, valueErrors(childPath(patternPath, 'status'), status, STATUSES));
+    append(problems, requiredValueErrors(childPath(patternPath, 'status'), status, STATUSES));
   });
   return problems;
 }

@@ -7,7 +7,7 @@ import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, forbidden, invalid, keyPath, notSupported, required } from '../../../../meta/field-error.js';
 import { labelValueProblems } from '../../../../meta/names.js';
 import { asSentMap } from '../../../../schema/empty-values.js';
-import { originalQuantityText } from '../../../../schema/quantity-texts.js';
+import { printedQuantityText } from '../../../../schema/quantity-texts.js';
 import { quote, type Verbatim, verbatim } from '../../../../text/go/go-text.js';
 import { append } from '../../../../util/arrays.js';
 import { deepEqual } from '../../../../util/json.js';
@@ -89,7 +89,7 @@ function capacityProblems(path: string, capacity: Readonly<Record<string, string
 function goSyntaxCapacity(capacity: Readonly<Record<string, string>> | undefined): Verbatim {
   if (capacity === undefined) return verbatim('core.ResourceList(nil)');
   const printed = sortedEntries(capacity).map(
-    ([name, amount]) => `${quote(name)}:${goSyntaxQuantity(originalQuantityText(capacity, name) ?? amount).verbatim}`,
+    ([name, amount]) => `${quote(name)}:${goSyntaxQuantity(printedQuantityText(capacity, name) ?? amount).verbatim}`,
   );
   return verbatim(`core.ResourceList{${printed.join(', ')}}`);
 }

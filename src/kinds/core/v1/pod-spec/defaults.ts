@@ -3,11 +3,8 @@
  * its containers. Some defaults apply to pods only: templates keep the given values.
  */
 import { childPath, keyPath } from '../../../../meta/field-error.js';
-import { copyQuantityTexts } from '../../../../schema/quantity-texts.js';
-import { own } from '../../../../util/json.js';
-import { byKey } from '../../../../util/order.js';
 import type { Container, EphemeralContainer, PodSpec, Volume } from '../../../generated/core-v1.js';
-import { roundResourceList } from '../../../shared/resources.js';
+import { roundResourceList, withMissingResources } from '../../../shared/resources.js';
 import { claimSpecDefaults } from '../claim-spec-rules.js';
 
 // The grammar of image references, as far as needed to find the tag.
@@ -34,7 +31,7 @@ export function podSpecDefaults(spec: PodSpec): void {
 export function podOnlyDefaults(spec: PodSpec): void {
   const containers = [...(spec.containers ?? []), ...(spec.initContainers ?? [])];
   for (const { resources } of containers) {
-    if (resources.limits !== undefined) resources.requests = requestsWithLimits(resources.requests, resources.limits);
+    if (resources.limits !== undefined) resources.requests = withMissingResources(resources.requests, resources.limits);
   }
   spec.enableServiceLinks ??= true;
   if (spec.terminationGracePeriodSeconds < 0) spec.terminationGracePeriodSeconds = 1;
@@ -74,16 +71,6 @@ function containerDefaults(container: Container | EphemeralContainer): void {
   container.imagePullPolicy ??= imageTag(container.image ?? '') === 'latest' ? 'Always' : 'IfNotPresent';
   roundResourceList(container.resources.limits);
   roundResourceList(container.resources.requests);
-}
-
-function requestsWithLimits(
-  requests: Record<string, string> | undefined,
-  limits: Readonly<Record<string, string>>,
-): Record<string, string> {
-  const missing = Object.entries(limits).filter(([name]) => own(requests ?? {}, name) === undefined);
-  const all = Object.fromEntries([...Object.entries(requests ?? {}), ...missing].sort(byKey));
-  for (const list of [requests ?? {}, limits]) copyQuantityTexts(list, all);
-  return all;
 }
 
 /** Sets the defaults of one volume of a pod or a template in place. */

@@ -3,7 +3,7 @@
  */
 import { Quantity } from '../../../../../meta/quantity.js';
 import { wasSentEmpty } from '../../../../../schema/empty-values.js';
-import { originalQuantityText } from '../../../../../schema/quantity-texts.js';
+import { printedQuantityText } from '../../../../../schema/quantity-texts.js';
 import { isRecord, own } from '../../../../../util/json.js';
 import { goSyntaxQuantity } from '../../../../shared/go-syntax.js';
 import { type GoField, type GoType, goType } from './go-types.js';
@@ -71,7 +71,7 @@ function sentValue(record: Readonly<Record<string, unknown>>, { wire, type }: Go
 
 /** The value of a key. A quantity that was not stored has the client's spelling. */
 function quantityText(holder: Readonly<Record<string, unknown>>, key: string, isStored: boolean): unknown {
-  return (isStored ? undefined : originalQuantityText(holder, key)) ?? own(holder, key);
+  return (isStored ? undefined : printedQuantityText(holder, key)) ?? own(holder, key);
 }
 
 /** True for the zero value of a type. Empty slices and maps are not zero values, only nil ones. */
