@@ -201,13 +201,6 @@ function selectorOf(requirements: readonly LabelRequirement[]): LabelSelector {
 /** A longer selector is tested by the labels of the object, because it may have a hundred thousand requirements. */
 const MAX_SINGLE_TESTS = 16;
 
-/** All requirements of one key. */
-interface KeyTest {
-  /** Whether the object must have the label. */
-  readonly isRequired: boolean;
-  readonly test: (value: string) => boolean;
-}
-
 /** One test for all requirements. Its cost depends on the number of labels. */
 function compileMany(requirements: readonly LabelRequirement[]): LabelTest {
   const exact = exactValues(requirements);
@@ -224,24 +217,33 @@ function compileMany(requirements: readonly LabelRequirement[]): LabelTest {
     };
   }
   const byKey = new Map<string, LabelRequirement[]>();
-  for (const each of requirements) getOrInsertComputed(byKey, each.key, () => []).push(each);
-  const tests = new Map<string, KeyTest>();
-  let requiredCount = 0;
-  for (const [key, ofKey] of byKey) {
-    const test = compileKey(ofKey);
-    tests.set(key, test);
-    if (test.isRequired) requiredCount++;
+  for (const each of requirements) {
+    const ofKey = byKey.get(each.key);
+    // An array that grows from nothing has room for seventeen.
+    if (ofKey === undefined) byKey.set(each.key, [each]);
+    else ofKey.push(each);
   }
+  const requiredCount = [...byKey.values()].filter(isRequired).length;
+  // Only for labels that objects have: a watch keeps its selector, and a test needs more memory than its requirements.
+  const tests = new Map<string, KeyTest>();
   return (labels) => {
     let found = 0;
     for (const key of Object.keys(labels)) {
-      const entry = tests.get(key);
-      if (entry === undefined) continue;
-      if (!entry.test(labels[key] ?? '')) return false;
-      if (entry.isRequired) found++;
+      const ofKey = byKey.get(key);
+      if (ofKey === undefined) continue;
+      if (!getOrInsertComputed(tests, key, () => compileKey(ofKey))(labels[key] ?? '')) return false;
+      if (isRequired(ofKey)) found++;
     }
     return found === requiredCount;
   };
+}
+
+/** Tests the value of a label. */
+type KeyTest = (value: string) => boolean;
+
+/** Whether an object without the label does not match. */
+function isRequired(ofKey: readonly LabelRequirement[]): boolean {
+  return ofKey.some(({ operator }) => operator !== '!' && operator !== '!=' && operator !== 'notin');
 }
 
 /** The values of a selector that requires one value for each of its keys; undefined: it is of another form. */
@@ -256,14 +258,12 @@ function exactValues(requirements: readonly LabelRequirement[]): ReadonlyMap<str
 }
 
 function compileKey(requirements: readonly LabelRequirement[]): KeyTest {
-  let isRequired = false;
   let isForbidden = false;
   let allowed: ReadonlySet<string> | undefined;
   const excluded = new Set<string>();
   let least: bigint | undefined;
   let most: bigint | undefined;
   for (const { operator, values } of requirements) {
-    isRequired ||= operator !== '!' && operator !== '!=' && operator !== 'notin';
     if (operator === '!') isForbidden = true;
     else if (operator === '!=' || operator === 'notin') for (const value of values) excluded.add(value);
     else if (operator === '=' || operator === '==' || operator === 'in') {
@@ -276,13 +276,12 @@ function compileKey(requirements: readonly LabelRequirement[]): KeyTest {
       else most = most === undefined || bound < most ? bound : most;
     }
   }
-  const test = (value: string): boolean => {
+  return (value) => {
     if (isForbidden || excluded.has(value) || allowed?.has(value) === false) return false;
     if (least === undefined && most === undefined) return true;
     const number = parseInt64(value);
     return number !== undefined && (least === undefined || number > least) && (most === undefined || number < most);
   };
-  return { isRequired, test };
 }
 
 // Only own keys are labels: `constructor` and `__proto__` are ordinary keys. Reading the value first avoids most calls of

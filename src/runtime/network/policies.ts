@@ -10,11 +10,13 @@ import type { StoredPod } from '../../controllers/workloads/pod-state.js';
 import type { Namespace } from '../../kinds/core/v1/namespace.js';
 import type { ObjectOf } from '../../kinds/kind.js';
 import { NetworkPolicy } from '../../kinds/networking/v1/network-policy.js';
-import { contains, parseCidrSloppy, parseIp } from '../../meta/ip.js';
+import { type Ip, parseCidrSloppy, parseIp } from '../../meta/ip.js';
 import { selectsLabels } from '../../meta/labels.js';
+import { getOrInsertComputed, once } from '../../util/once.js';
 
 type PolicySpec = ObjectOf<typeof NetworkPolicy>['spec'];
 type Peer = NonNullable<NonNullable<PolicySpec['ingress']>[number]['from']>[number];
+type IpBlock = NonNullable<Peer['ipBlock']>;
 type PolicyPort = NonNullable<NonNullable<PolicySpec['ingress']>[number]['ports']>[number];
 
 /** One end of a connection. */
@@ -25,6 +27,11 @@ export interface End {
   readonly address?: string | undefined;
   /** The node with the address. */
   readonly nodeName?: string | undefined;
+}
+
+/** An end with its address in parsed form; undefined if it has none. */
+interface PeerEnd extends End {
+  readonly ip: Ip | undefined;
 }
 
 interface Rule {
@@ -61,17 +68,18 @@ export class NetworkPolicies {
       ({ spec }) => typesOf(spec).includes(type) && selectsLabels(spec.podSelector, pod.metadata.labels),
     );
     if (selecting.length === 0) return true;
+    const peer: PeerEnd = { ...other, ip: other.address === undefined ? undefined : parseIp(other.address) };
     return selecting.some(({ spec }) =>
       rulesOf(spec, type).some(
         ({ ports, peers }) =>
           (ports.length === 0 || ports.some((port) => matchesPort(port, at))) &&
-          (peers.length === 0 || peers.some((peer) => this.#matches(peer, other, namespace))),
+          (peers.length === 0 || peers.some((each) => this.#matches(each, peer, namespace))),
       ),
     );
   }
 
-  #matches({ ipBlock, podSelector, namespaceSelector }: Peer, end: End, policyNamespace: string): boolean {
-    if (ipBlock !== undefined) return isInBlock(ipBlock, end.address);
+  #matches({ ipBlock, podSelector, namespaceSelector }: Peer, end: PeerEnd, policyNamespace: string): boolean {
+    if (ipBlock !== undefined) return isInBlock(ipBlock, end);
     const pod = restricted(end);
     if (pod === undefined) return false;
     const { namespace = '', labels } = pod.metadata;
@@ -114,14 +122,44 @@ function matchesPort({ protocol, port: wanted, endPort }: PolicyPort, { pod, por
 }
 
 /** The address of a name outside of the cluster is not known: only a block of all addresses contains it. */
-function isInBlock({ cidr, except = [] }: NonNullable<Peer['ipBlock']>, address: string | undefined): boolean {
-  const block = parseCidrSloppy(cidr);
-  if (block === undefined) return false;
-  if (address === undefined) return block.prefix === 0;
-  const ip = parseIp(address);
-  if (ip === undefined || !contains(block, ip)) return false;
-  return !except.some((text) => {
-    const excluded = parseCidrSloppy(text);
-    return excluded !== undefined && contains(excluded, ip);
-  });
+function isInBlock(block: IpBlock, { address, ip }: PeerEnd): boolean {
+  const { range, isAll, excluded } = getOrInsertComputed(parsedBlocks, block, parseBlock);
+  if (address === undefined) return isAll;
+  if (range === undefined || ip === undefined) return false;
+  return isWithin(range, ip) && !excluded().some((each) => isWithin(each, ip));
+}
+
+interface Range {
+  readonly family: Ip['family'];
+  readonly first: bigint;
+  readonly last: bigint;
+}
+
+interface ParsedBlock {
+  readonly range: Range | undefined;
+  readonly isAll: boolean;
+  readonly excluded: () => readonly Range[];
+}
+
+/** A policy may have tens of thousands of blocks, and each connection is compared with them. */
+const parsedBlocks = new WeakMap<IpBlock, ParsedBlock>();
+
+function parseBlock({ cidr, except = [] }: IpBlock): ParsedBlock {
+  return {
+    range: rangeOf(cidr),
+    isAll: parseCidrSloppy(cidr)?.prefix === 0,
+    excluded: once(() => except.flatMap((text) => rangeOf(text) ?? [])),
+  };
+}
+
+function rangeOf(cidr: string): Range | undefined {
+  const parsed = parseCidrSloppy(cidr);
+  if (parsed === undefined) return undefined;
+  const { family, value: first } = parsed.network;
+  const size = 1n << BigInt((family === 'IPv4' ? 32 : 128) - parsed.prefix);
+  return { family, first, last: first + size - 1n };
+}
+
+function isWithin({ family, first, last }: Range, ip: Ip): boolean {
+  return ip.family === family && first <= ip.value && ip.value <= last;
 }

@@ -240,3 +240,19 @@ describe('a dropped connection', () => {
     expect(await closed).toBe('the network is closed');
   });
 });
+
+test('the address blocks of a policy are parsed once, not for each connection', async () => {
+  const self = await networked({ dialTimeoutMs: 0 });
+  await self.pod('team/web', '10.1.0.1');
+  await self.pod('team/client', '10.1.0.2');
+  self.serve('team/web');
+  const from = Array.from({ length: 20_000 }, (_, at) => ({ ipBlock: { cidr: `1.${at >> 8}.${at & 255}.0/24` } }));
+  const except = from.map(({ ipBlock }) => ipBlock.cidr);
+  const all = { ipBlock: { cidr: '0.0.0.0/0', except } };
+  await self.policy('team/blocks', { podSelector: {}, policyTypes: ['Ingress'], ingress: [{ from: [...from, all] }] });
+  expect(await self.get('http://10.1.0.1/', 'team/client')).toBe('team/web');
+  const before = process.cpuUsage();
+  for (let at = 0; at < 40; at++) expect(await self.get('http://10.1.0.1/', 'team/client')).toBe('team/web');
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 1000).toBeLessThan(1_500);
+});
