@@ -71,8 +71,7 @@ export function lockFolder(folder: string): FolderLock {
     if (text === undefined && attempt <= ATTEMPTS) continue;
     const holder = parseHolder(text ?? '');
     if (attempt > ATTEMPTS || isAlive(holder, { path, text })) throw inUseError(folder, describe(holder, path));
-    const { boot, pids } = machine();
-    isTakenOver ||= holder?.boot === boot && isOther(holder?.pids, pids);
+    isTakenOver ||= isOther(holder?.pids, machine().pids);
     removeStaleLock(path, text ?? '');
   }
   lockedPaths.add(path);
