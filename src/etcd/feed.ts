@@ -70,6 +70,7 @@ export class EtcdFeed {
   #isClosed = false;
   #quietHeartbeats = 0;
   #stopHeartbeat: () => void = () => undefined;
+  #undoFollow: () => void = () => undefined;
   /** The number of keys in the range at the revision of the target. */
   #keyCount = 0;
   /** Events of a response that is sent in parts. */
@@ -118,8 +119,7 @@ export class EtcdFeed {
 
   close(): void {
     this.#isClosed = true;
-    this.#stopHeartbeat();
-    this.#watch?.close();
+    this.#stopFollowing();
     for (const waiter of [...this.#waiters]) waiter.expire();
   }
 
@@ -208,9 +208,7 @@ export class EtcdFeed {
 
   /** etcd was restored from a backup: what was received after that is gone, and a watch from there would wait for long. */
   async #startOver(): Promise<void> {
-    this.#stopHeartbeat();
-    this.#watch?.close();
-    this.#watch = undefined;
+    this.#stopFollowing();
     this.start();
     await this.#loaded;
   }
@@ -254,6 +252,8 @@ export class EtcdFeed {
   /** Watches from the revision that was reached, so nothing is missed or repeated. */
   #follow(): void {
     if (this.#isClosed) return;
+    // There is one watch, also if a load and a lost connection have both led here.
+    this.#stopFollowing();
     this.#fragments = [];
     this.#startHeartbeat();
     this.#watch = this.#client.watch(
@@ -264,9 +264,7 @@ export class EtcdFeed {
 
   /** The member that sends the events may have stopped: continues with the one that answers requests. */
   #renewWatch(): void {
-    if (this.#watch === undefined) return;
-    this.#watch.close();
-    this.#follow();
+    if (this.#watch !== undefined) this.#follow();
   }
 
   /** Continues with another member if the one that sends the events does not respond any more. */
@@ -296,28 +294,33 @@ export class EtcdFeed {
       return;
     }
     this.#isApplying = false;
-    this.#stopHeartbeat();
-    this.#watch = undefined;
+    this.#stopFollowing();
     this.#attempt(Promise.reject(error), { start: ++this.#starts, retryMs: RECONNECT_MS });
   }
 
   #followAgain(): void {
+    this.#stopFollowing();
+    this.#undoFollow = systemClock.after(RECONNECT_MS, () => this.#follow(), { background: true });
+  }
+
+  #stopFollowing(): void {
+    this.#undoFollow();
     this.#stopHeartbeat();
+    this.#watch?.close();
     this.#watch = undefined;
-    systemClock.after(RECONNECT_MS, () => this.#follow(), { background: true });
   }
 
   #receive({ canceled, compactRevision, created, events, fragment, header }: WatchResponse): void {
     this.#quietHeartbeats = 0;
     if (canceled) {
-      this.#stopHeartbeat();
-      this.#watch?.close();
-      this.#watch = undefined;
+      this.#stopFollowing();
       // etcd has compacted what was not received.
       if (toNumber(compactRevision) > 0) this.start();
       else this.#followAgain();
       return;
     }
+    // The member is behind the others, or etcd was restored from a backup and reaches this revision with other changes.
+    if (created && toNumber(header.revision) < this.#target.revision) this.catchUp().catch(() => this.#followAgain());
     append(this.#fragments, events);
     if (created || fragment) return;
     // Only complete revisions are passed on, because a new watch begins after the last one.

@@ -31,6 +31,8 @@ export class FileJournal implements Journal {
   readonly #settings: JournalSettings;
   readonly #writer = new FrameWriter();
   #held: FolderLock | undefined;
+  /** Whether the last holder of the lock may continue, and finish the write at which it was stopped. */
+  #isShared = false;
   #segment: Segment | undefined;
   #reserve: SpaceReserve | undefined;
   /** The last warning about refused writes. */
@@ -65,6 +67,7 @@ export class FileJournal implements Journal {
     return wrapErrors(`journal ${this.#place.folder} could not be opened`, () => {
       this.#place.files.makeFolder(this.#place.folder);
       this.#held = lockWithReserve(this.#place, this.#lock);
+      this.#isShared = this.#held.isTakenOver === true;
       try {
         return this.#read();
       } catch (error) {
@@ -76,8 +79,7 @@ export class FileJournal implements Journal {
 
   #read(): JournalContent | undefined {
     const place = this.#place;
-    const { salvage, warn } = this.#settings;
-    const content = readFolder({ ...place, salvage, warn });
+    const content = readFolder({ ...this.#settings, ...place });
     this.#failure = undefined;
     this.#group = this.#newGroup();
     if (content === undefined) {
@@ -98,8 +100,10 @@ export class FileJournal implements Journal {
   reset(state: JournalState): void {
     if (this.#failure !== undefined) throw this.#failure;
     this.#requireLock();
-    const generation = (this.#segment?.generation ?? 0) + 1;
+    // The last holder may be about to begin the next segment.
+    const generation = (this.#segment?.generation ?? 0) + (this.#isShared ? 2 : 1);
     const place = { ...this.#place, generation };
+    this.#isShared = false;
     // A checkpoint in progress is of the discarded state.
     this.#epoch++;
     let segment: Segment | undefined;
@@ -110,7 +114,7 @@ export class FileJournal implements Journal {
       const size = writeCheckpointSync(place, state);
       isBegun = true;
       this.#switchTo(segment);
-      removeObsoleteFiles(place, generation, generation);
+      removeObsoleteFiles(place, generation);
       this.#noteStart(state.revision);
       this.#schedule.start(size);
       this.#openReserve();
@@ -125,6 +129,7 @@ export class FileJournal implements Journal {
   append(record: JournalRecord, stateBefore: () => JournalState): void {
     if (this.#failure !== undefined) throw this.#failure;
     this.#requireInPlace();
+    if (this.#isShared) this.reset(stateBefore());
     if (this.#checkpointing === undefined && this.#schedule.isDue(this.#current().size)) this.#compact(stateBefore);
     const text = encodeRecord(record);
     try {
@@ -145,9 +150,8 @@ export class FileJournal implements Journal {
   }
 
   #append(text: string): void {
-    const segment = this.#current();
-    if (this.#settings.sync === 'each') segment.appendAndSync(text, this.#writer);
-    else segment.append(text, this.#writer);
+    if (this.#settings.sync === 'each') this.#current().appendAndSync(text, this.#writer);
+    else this.#current().append(text, this.#writer);
   }
 
   /** Takes space from the reserve if necessary. */
@@ -230,7 +234,7 @@ export class FileJournal implements Journal {
     if (this.#checkpointing !== undefined) await this.#checkpointing;
     if (this.#group.isRunning) await this.#group.idle();
     try {
-      if (this.#failure === undefined) this.#markClosed();
+      if (this.#failure === undefined && !this.#isShared) this.#markClosed();
     } finally {
       this.#release();
     }
@@ -363,9 +367,9 @@ export class FileJournal implements Journal {
 
   /** Notes a checkpoint of the state when the current segment began, and removes older files. */
   #noteCheckpoint(size: number): void {
+    this.#requireLock();
     this.#schedule.start(size);
-    const { generation } = this.#current();
-    removeObsoleteFiles(this.#place, generation, generation);
+    removeObsoleteFiles(this.#place, this.#current().generation);
   }
 
   /** An unfinished checkpoint takes space that a deletion needs. */

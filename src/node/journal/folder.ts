@@ -108,11 +108,11 @@ export function readFolder(place: JournalFolder): FolderContent | undefined {
   return { checkpoint, records, ...last, ...details };
 }
 
-/** Removes obsolete generations and unfinished checkpoints. */
+/** Removes obsolete generations, unfinished checkpoints, and journals after `newest`, which were created but not written. */
 export function removeObsoleteFiles(
   { files, folder }: Pick<JournalFolder, 'files' | 'folder'>,
   oldest: number,
-  newest: number,
+  newest = Number.POSITIVE_INFINITY,
 ): void {
   for (const name of files.list(folder)) {
     const [, kind, digits] = NAME.exec(name) ?? [];

@@ -23,6 +23,8 @@ import { JournalError } from '../../storage/journal/types.js';
 import { systemClock, type Undo } from '../../util/clock.js';
 
 export interface FolderLock {
+  /** Taken from a process in another container that has not touched it: it may be stopped, and continue later. */
+  readonly isTakenOver?: boolean;
   /** Throws if the lock was removed, or taken over by another process. */
   requireHeld(): void;
   release(): void;
@@ -64,11 +66,13 @@ export function lockFolder(folder: string): FolderLock {
   const path = join(realpathSync(folder), 'lock');
   if (lockedPaths.has(path)) throw inUseError(folder, 'another cluster of this process');
   const own = newLock();
+  let isTakenOver = false;
   for (let attempt = 1; !tryCreate(path, own); attempt++) {
     const text = readIfPresent(path);
     if (text === undefined && attempt <= ATTEMPTS) continue;
     const holder = parseHolder(text ?? '');
     if (attempt > ATTEMPTS || isAlive(holder, { path, text })) throw inUseError(folder, describe(holder, path));
+    isTakenOver ||= isOther(holder?.pids, machine().pids);
     removeStaleLock(path, text ?? '');
   }
   lockedPaths.add(path);
@@ -83,6 +87,7 @@ export function lockFolder(folder: string): FolderLock {
   };
   touchLater();
   return {
+    isTakenOver,
     requireHeld() {
       const present = versionOf(path);
       if (present !== undefined && present === known) return;

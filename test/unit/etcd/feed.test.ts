@@ -142,6 +142,32 @@ test('loads again when etcd was restored from a backup', async () => {
   feed.close();
 });
 
+test('has one watch when etcd is restored while the connection is lost', async () => {
+  const { feed, watches, header } = await startedFeed();
+  watches[0]?.handlers.onEnd(new EtcdError('connection lost'));
+  header.revision = 3;
+  await feed.catchUp();
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  expect(watches.filter(({ isClosed }) => !isClosed)).toMatchObject([{ startRevision: 4 }]);
+  feed.close();
+});
+
+test('notices without a request that etcd was restored, also if it does not answer at first', async () => {
+  const failures: Error[] = [];
+  const { feed, watches, header, target } = createFeed({ range: failures });
+  await feed.whenReady();
+  header.revision = 3;
+  failures.push(new EtcdError('etcdserver: no leader', { isUnavailable: true }));
+  watches[0]?.handlers.onEnd(new EtcdError('connection lost'));
+  for (const number of [1, 2]) {
+    await expect.poll(() => watches.length, { timeout: 5_000 }).toBe(number + 1);
+    watches[number]?.handlers.onResponse({ ...RESPONSE, header, created: true });
+  }
+  await expect.poll(() => target.revision, { timeout: 5_000 }).toBe(3);
+  expect(watches.filter(({ isClosed }) => !isClosed)).toMatchObject([{ startRevision: 4 }]);
+  feed.close();
+});
+
 test('loads again after a failure that requests have reported', async () => {
   const failure = new EtcdError('rpc error: code = ResourceExhausted desc = too large');
   const { feed, watches } = createFeed({ range: [failure, failure] });

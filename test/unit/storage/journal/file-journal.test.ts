@@ -124,6 +124,14 @@ describe('a file journal', () => {
         utimesSync(lock, past, past);
         await createCluster({ journal: fileJournal(path) }).close();
       }
+      // Nothing was written. The first write goes to files that a stopped holder does not know.
+      expect(readdirSync(path)).toContain('checkpoint-1');
+      writeFileSync(lock, JSON.stringify({ ...own, pids: 'pid:[1]' }));
+      utimesSync(lock, 1, 1);
+      const next = createCluster({ journal: fileJournal(path) });
+      await next.api(ConfigMap).create({ metadata: { name: 'a' } });
+      await next.close();
+      expect(readdirSync(path).sort()).toEqual(['checkpoint-3', 'journal-3', 'reserve']);
     },
   );
 
