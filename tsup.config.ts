@@ -97,23 +97,29 @@ const JSON_PATCH_MODULE = `
   export default { applyOperation, escapePathComponent, unescapePathComponent };
 `;
 
-/** What `Tree` in src/storage/table.ts has, and what the package itself calls when it is loaded. */
-const TREE_METHODS = ['get', 'set', 'delete', 'forRange', 'values', 'size', 'clone', 'freeze'];
+/** What `Tree` in src/storage/table.ts has, and what these methods and the package itself call. */
+const TREE_METHODS = ['get', 'set', 'delete', 'forRange', 'size', 'clone', 'freeze', 'setPairs', 'editRange'];
 
 /**
  * sorted-btree as an ES module that exports what src/storage/table.ts imports, without the methods that nothing calls: bundlers
- * keep all methods of a class. A method stays if its name is in `TREE_METHODS` or in the code that stays.
+ * keep all methods of a class. A method of a node stays if its name is in the code that stays.
  */
 function treeModule(path: string): string {
-  const source = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.ES2022, true, ts.ScriptKind.JS);
+  // Every tree of the library is created with a comparator.
+  const text = readFileSync(path, 'utf8').replace('compare || defaultComparator', 'compare');
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true, ts.ScriptKind.JS);
   const statements = nodesOf(source).filter((node) => ts.isExpressionStatement(node) || ts.isIfStatement(node));
   const methods = statements.flatMap((node) => {
-    const name = /^(?:Object\.defineProperty\(\w+\.prototype, "(\w+)"|\w+\.prototype\.(\w+) = )/.exec(node.getText());
-    return name === null ? [] : [{ node, name: name[1] ?? name[2] ?? '' }];
+    const match = /^(?:Object\.defineProperty\((\w+)\.prototype, "(\w+)"|(\w+)\.prototype\.(\w+) = )/.exec(
+      node.getText(),
+    );
+    if (match === null) return [];
+    const name = match[2] ?? match[4] ?? '';
+    return [{ node, name, isUsed: (match[1] ?? match[3]) === 'BTree' ? TREE_METHODS.includes(name) : undefined }];
   });
   const isMethod = new Set(methods.map(({ node }): ts.Node => node));
   const isIterator = (node: ts.Node): boolean => node.getText().includes('BTree.prototype[Symbol.iterator]');
-  const used = new Set(TREE_METHODS);
+  const used = new Set<string>();
   const use = (node: ts.Node): void => {
     if (ts.isPropertyAccessExpression(node)) used.add(node.name.text);
     ts.forEachChild(node, (child) => {
@@ -121,13 +127,13 @@ function treeModule(path: string): string {
     });
   };
   use(source);
-  for (let size = 0; size !== used.size; ) {
+  for (let size = -1; size !== used.size; ) {
     size = used.size;
-    for (const { node, name } of methods) if (used.has(name)) use(node);
+    for (const { node, name, isUsed = used.has(name) } of methods) if (isUsed) use(node);
   }
   const isExport = (node: ts.Node): boolean => /^(?:exports\.|Object\.defineProperty\(exports)/.test(node.getText());
   const dropped = [
-    ...methods.filter(({ name }) => !used.has(name)).map(({ node }) => node),
+    ...methods.filter(({ name, isUsed = used.has(name) }) => !isUsed).map(({ node }) => node),
     ...statements.filter(
       (node) =>
         (ts.isIfStatement(node) && isIterator(node)) ||

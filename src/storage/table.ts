@@ -18,7 +18,7 @@ type BTreeClass = typeof import('sorted-btree', { with: { 'resolution-mode': 're
 const BTree = EmptyBTree.constructor as BTreeClass;
 type CompleteTree = InstanceType<typeof BTree<string, ApiObject>>;
 /** The build removes all other methods: `TREE_METHODS` in tsup.config.ts. */
-interface Tree extends Pick<CompleteTree, 'get' | 'set' | 'delete' | 'forRange' | 'values' | 'size'> {
+interface Tree extends Pick<CompleteTree, 'get' | 'set' | 'delete' | 'forRange' | 'size'> {
   clone(): Tree;
 }
 
@@ -55,7 +55,7 @@ export class Table {
 
   /** `initialHistory` is that of a table without a state. */
   constructor(bounds: LogBounds, state?: TableState, initialHistory: History = NO_HISTORY) {
-    this.#tree = state === undefined ? new BTree<string, ApiObject>([], compareKeys) : state.tree.clone();
+    this.#tree = state === undefined ? new BTree<string, ApiObject>(undefined, compareKeys) : state.tree.clone();
     this.#counts = new Map(state?.counts);
     this.log = new EventLog(bounds, state?.history ?? initialHistory);
   }
@@ -64,8 +64,8 @@ export class Table {
     return this.#tree.size;
   }
 
-  objects(): Iterable<ApiObject> {
-    return this.#tree.values();
+  objects(): readonly ApiObject[] {
+    return objectsIn(this.#tree);
   }
 
   get({ namespace, name }: NamespacedName): ApiObject | undefined {
@@ -101,7 +101,7 @@ export class Table {
     // The function determines the key type of its index.
     const known = this.#indexes.get(keysOf) as CountedIndex<Key> | undefined;
     if (known !== undefined) return known;
-    const index = new CountedIndex(keysOf, this.#tree.values());
+    const index = new CountedIndex(keysOf, this.objects());
     this.#indexes.set(keysOf, index as CountedIndex<unknown>);
     return index;
   }
@@ -237,6 +237,15 @@ function scan(tree: Tree, query: ListQuery): Scanned {
 }
 
 const STOP = { break: true };
+
+/** All objects of a tree, in key order. */
+export function objectsIn(tree: Tree): readonly ApiObject[] {
+  const objects: ApiObject[] = [];
+  tree.forRange('', AFTER_ALL_KEYS, true, (_key, object) => {
+    objects.push(object);
+  });
+  return objects;
+}
 
 function scanOne(tree: Tree, query: ListQuery, name: string): Scanned {
   const key = keyOf(query.namespace ?? '', name);

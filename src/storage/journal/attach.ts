@@ -5,6 +5,7 @@
 import type { ApiObject } from '../../meta/object.js';
 import { type PlacedObject, placedObject } from '../state.js';
 import type { Store, StoreSnapshot } from '../store.js';
+import { objectsIn } from '../table.js';
 import { type Journal, type JournalContent, JournalError, type JournalState } from './types.js';
 
 export interface JournaledStore {
@@ -56,7 +57,7 @@ export function journalState(
 function* placedObjects(tables: StoreSnapshot['tables']): IterableIterator<PlacedObject> {
   for (const [resource, state] of tables) {
     const { tree } = typeof state === 'function' ? state() : state;
-    for (const object of tree.values()) {
+    for (const object of objectsIn(tree)) {
       yield placedObject(resource, object);
     }
   }
