@@ -361,3 +361,17 @@ describe('a custom resource of a deprecated version with a scale', () => {
     expect(managedFields.map(({ fieldsV1 }: { fieldsV1: object }) => fieldsV1)).toEqual([{ 'f:spec': {} }]);
   });
 });
+
+test('removes an applied map in which only an empty list and a default are left', async () => {
+  const { call } = start();
+  const a = { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'string' } };
+  const spec = { type: 'object', properties: { a, c: { type: 'string', default: 'A' } } };
+  const openAPIV3Schema = { type: 'object', properties: { spec } };
+  await call('POST', DEFINITIONS, definition({ schema: { openAPIV3Schema } }));
+  const thing = { apiVersion: 'x.io/v1', kind: 'Thing', metadata: { name: 'a' }, spec: {} };
+  await call('PATCH', `${THINGS}/a?fieldManager=m`, thing, APPLY);
+  const changed = await call('PATCH', `${THINGS}/a`, { spec: { a: [] } });
+  expect(changed.body.spec).toEqual({ a: [], c: 'A' });
+  const { body } = await call('PATCH', `${THINGS}/a?fieldManager=m`, thing, APPLY);
+  expect(body).not.toHaveProperty('spec');
+});
