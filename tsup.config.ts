@@ -73,6 +73,9 @@ export default defineConfig({
         onLoad({ filter: /[\\/]sorted-btree[\\/]b\+tree\.js$/ }, ({ path }) => ({ contents: treeModule(path) }));
         onLoad({ filter: /[\\/]immer[\\/]dist[\\/]immer\.mjs$/ }, ({ path }) => ({ contents: immerModule(path) }));
         onLoad({ filter: /[\\/]fast-json-patch[\\/]index\.mjs$/ }, () => ({ contents: JSON_PATCH_MODULE }));
+        onLoad({ filter: /[\\/]fast-json-patch[\\/]module[\\/]core\.mjs$/ }, ({ path }) => ({
+          contents: operationsBelowRoot(path),
+        }));
       },
     },
   ],
@@ -96,6 +99,17 @@ const JSON_PATCH_MODULE = `
   import { escapePathComponent, unescapePathComponent } from './module/helpers.mjs';
   export default { applyOperation, escapePathComponent, unescapePathComponent };
 `;
+
+/** `applyOperation` without what src/merge/json-patch.ts never asks for: the validation of operations, and those on the root. */
+function operationsBelowRoot(path: string): string {
+  const text = readFileSync(path, 'utf8')
+    .replaceAll('if (validateOperation)', 'if (false)')
+    .replaceAll('validateOperation && ', 'false && ')
+    .replace('if (operation.path === "")', 'if (false)')
+    .replace('validateFunction = validator;', '');
+  if (text.match(/\bvalidator\(/g)?.length !== 2) throw new Error('fast-json-patch is not what tsup.config.ts expects');
+  return text;
+}
 
 /** What `Tree` in src/storage/table.ts has, and what these methods and the package itself call. */
 const TREE_METHODS = ['get', 'set', 'delete', 'forRange', 'size', 'clone', 'freeze', 'setPairs', 'editRange'];

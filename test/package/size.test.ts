@@ -11,33 +11,34 @@ import { entries, manifest, requireBuild, root } from './manifest.js';
 
 /** The maximum size of each entry in kB (1000 bytes). Raise a number only together with the change that needs it. */
 const BUDGET_KB: Readonly<Record<string, number>> = {
-  // All built-in kinds; `core` is the same without them. A quarter of it is for custom resources: CEL and schemas.
-  index: 493,
+  // As large as before `orchplane/runtime` existed (491.53). All built-in kinds; `core` is the same without them. A quarter of it is for custom resources: CEL and schemas.
+  index: 491.5,
   // Includes journals, initial states and time travel, about 4 kB.
-  core: 144,
+  core: 143,
   // Includes the schema-based copying of stored specs.
   kinds: 309.5,
-  admission: 151,
+  admission: 150,
   // Two thirds of it are the kinds that controllers use. Node lifecycle, taints, tokens and topology hints take 8 kB.
-  controllers: 399.5,
+  controllers: 400,
   // A third of it are the kinds that controllers use, a fifth the scheduler with the expressions of devices.
-  runtime: 255,
+  // Limits for variables and files of ConfigMaps take 0.3 kB.
+  runtime: 256,
   // A third of it is the field descriptions of the built-in kinds, for `kubectl explain`. Connections to aggregated APIs take 4 kB.
-  http: 115.5,
+  http: 116,
   'codec/protobuf': 40,
   'codec/cbor': 9,
   'service-worker': 109.5,
   'indexed-db': 4,
   // HTTP/2, WebSockets, the HTTP thread, the flags of kube-apiserver and the stand-ins for envtest take 25 kB;
   // process images 5 kB, sockets and streams of pods 2 kB; lines of parse errors, UTF-16 and drafts that signals remove 0.5 kB.
-  node: 327,
+  node: 327.5,
   // All built-in kinds with their message types; snapshots take 8 kB, the client of etcd and its failures 3 kB.
   etcd: 400,
   // Faults, request logs, seeded runs, matchers, captures and diffs over everything in `index`.
-  testing: 485,
-  vitest: 485,
-  jest: 485,
-  'node-test': 485,
+  testing: 483.5,
+  vitest: 483.5,
+  jest: 483.5,
+  'node-test': 483.5,
   opentelemetry: 4,
   zod: 2,
 };
@@ -85,14 +86,14 @@ const PAGES: readonly {
   {
     name: 'ConfigMap alone',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap] }));",
-    budget: 130,
+    budget: 128.5,
     // A text of the pod code, which must not be in the bundle.
     without: /terminationGracePeriodSeconds|unhealthyPodEvictionPolicy|undeclared reference to/,
   },
   {
     name: 'three kinds',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap, Lease, Role } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap, Lease, Role] }));",
-    budget: 133.5,
+    budget: 132,
     without: /terminationGracePeriodSeconds|unhealthyPodEvictionPolicy/,
   },
   {
@@ -104,7 +105,7 @@ const PAGES: readonly {
   {
     name: 'all kinds',
     code: "import { createCluster } from 'orchplane'; console.log(createCluster());",
-    budget: 464.5,
+    budget: 463.5,
   },
 ];
 

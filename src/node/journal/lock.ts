@@ -20,6 +20,7 @@ import {
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { JournalError } from '../../storage/journal/types.js';
+import { systemClock, type Undo } from '../../util/clock.js';
 
 export interface FolderLock {
   /** Throws if the lock was removed, or taken over by another process. */
@@ -72,19 +73,15 @@ export function lockFolder(folder: string): FolderLock {
   }
   lockedPaths.add(path);
   let known = versionOf(path);
-  const touch = (): void => {
-    // If the lock is not ours any more, the next write fails.
-    if (readIfPresent(path) !== own) return;
-    const now = new Date();
-    try {
-      utimesSync(path, now, now);
-    } catch (error) {
-      // It was removed meanwhile, or cannot be changed; others may then take it over, which the next write notices.
-      if (codeOf(error) === undefined) throw error;
-    }
+  let undo: Undo;
+  const touchLater = (): void => {
+    const touch = (): void => {
+      touchIfHeld(path, own);
+      touchLater();
+    };
+    undo = systemClock.after(TOUCH_MS, touch, { background: true });
   };
-  const timer = setInterval(touch, TOUCH_MS);
-  timer.unref();
+  touchLater();
   return {
     requireHeld() {
       const present = versionOf(path);
@@ -94,11 +91,23 @@ export function lockFolder(folder: string): FolderLock {
     },
     release() {
       if (!lockedPaths.delete(path)) return;
-      clearInterval(timer);
+      undo();
       releasedLocks.add(own);
       if (readIfPresent(path) === own) rmSync(path, { force: true });
     },
   };
+}
+
+/** If the lock is not ours any more, nothing is done: the next write fails. */
+function touchIfHeld(path: string, own: string): void {
+  try {
+    if (readIfPresent(path) !== own) return;
+    const seconds = systemClock.now() / 1000;
+    utimesSync(path, seconds, seconds);
+  } catch (error) {
+    // The disk fails, or it was removed meanwhile; others may then take it over, which the next write notices.
+    if (codeOf(error) === undefined) throw error;
+  }
 }
 
 /** Differs when the content does: an inode alone may be used again. */
@@ -228,7 +237,7 @@ function isAlive(
 
 function wasTouched(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
-  return found !== undefined && Math.abs(Date.now() - found.mtimeMs) < ABANDONED_MS;
+  return found !== undefined && Math.abs(systemClock.now() - found.mtimeMs) < ABANDONED_MS;
 }
 
 function isOther(fact: string | undefined, own: string | undefined): boolean {

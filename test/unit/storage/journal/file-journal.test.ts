@@ -128,7 +128,7 @@ describe('a file journal', () => {
   );
 
   test('touches its lock, so that processes in other containers see that it is held', async () => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       const path = newFolder();
       const lock = join(path, 'lock');
