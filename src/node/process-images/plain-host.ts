@@ -2,7 +2,18 @@
  * Runs processes without isolation. Each container has a directory with its volumes; the address of a pod is one of the
  * addresses in 127.0.0.0/8, which all belong to this machine.
  */
-import { closeSync, existsSync, lstatSync, mkdirSync, openSync, readSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import type { Volume } from '../../runtime/files/file-tree.js';
 import type { ContainerSetup } from '../../runtime/index.js';
@@ -124,6 +135,8 @@ export function signalGroup(pid: number | undefined, signal: 'SIGTERM' | 'SIGKIL
 }
 
 const MESSAGE_BYTES = 4_096;
+/** A process that was left behind may put a pipe in the place of the file at any time, and to open or read it must not wait. */
+const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 /** Gives kubelet the file with the termination message. */
 export function readTerminationMessage({ files, container }: ContainerSetup, root: string): void {
@@ -131,8 +144,9 @@ export function readTerminationMessage({ files, container }: ContainerSetup, roo
   const inner = normalize(terminationMessagePath).slice(1);
   const path = join(root, inner);
   if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return;
-  const file = openSync(path, 'r');
+  const file = openSync(path, OPEN_FLAGS);
   try {
+    if (!fstatSync(file).isFile()) return;
     const bytes = Buffer.alloc(MESSAGE_BYTES);
     const length = readSync(file, bytes, 0, MESSAGE_BYTES, 0);
     files.root.write?.(inner, { bytes: bytes.subarray(0, length), mode: 0o644 });

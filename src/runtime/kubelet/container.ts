@@ -366,7 +366,9 @@ export class KubeletContainer {
     const pod = this.#pod.current();
     const spec = this.#spec;
     const lastState = this.#last === undefined ? {} : { terminated: this.#last };
-    const facts = { isReady: this.#isReady, restarts: this.#restarts };
+    // A restart counts when the container has started.
+    const isRestarting = this.#run !== undefined && !this.#isUp && this.#previousLog !== undefined;
+    const facts = { isReady: this.#isReady, restarts: isRestarting ? this.#restarts - 1 : this.#restarts };
     if (this.#run !== undefined && this.#isUp) {
       const state = { running: { startedAt: this.#run.startedAt } };
       return { ...containerStatus(pod, spec, { state, ...facts }), lastState, started: this.#isStarted };

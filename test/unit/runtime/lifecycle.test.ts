@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { Pod } from '../../../src/kinds/index.js';
-import type { Program } from '../../../src/runtime/index.js';
+import type { ProcessImage, Program } from '../../../src/runtime/index.js';
 import { idle, runningCluster } from './fixture.js';
 
 test('a pod that has ended has its exit code, its times and its reason', async () => {
@@ -72,6 +72,31 @@ test('a container that crashes is restarted at once, then with a back-off that d
   expect(await running.events('loop')).toContain(
     `BackOff Back-off restarting failed container c in pod loop_default(${uid}) (x3)`,
   );
+});
+
+test('a restart counts when the container has started again', async () => {
+  const [firstRun, secondStart] = [pending(), pending()];
+  let runs = 0;
+  const slow: ProcessImage = {
+    start() {
+      const exit = runs++ === 0 ? firstRun.promise : pending().promise;
+      const process = { exit: exit.then((exitCode) => ({ exitCode })), kill: () => secondStart.end(0) };
+      return runs === 1 ? process : { ...process, started: secondStart.promise.then(() => undefined) };
+    },
+  };
+  const running = runningCluster({ slow });
+  const starting = running.start('slow', 'slow');
+  const status = async () => (await running.pod('slow')).status.containerStatuses?.[0];
+  await vi.waitFor(async () => expect(await status()).toMatchObject({ ready: true, restartCount: 0 }));
+  firstRun.end(1);
+  await vi.waitFor(async () => expect(await status()).toMatchObject({ lastState: { terminated: { exitCode: 1 } } }));
+  expect(runs).toBe(2);
+  expect(await status()).toMatchObject({ restartCount: 0, ready: false });
+  secondStart.end(0);
+  await vi.waitFor(async () => expect((await status())?.restartCount).toBe(1));
+  expect(await status()).toMatchObject({ ready: true, state: { running: {} } });
+  await running.cluster.close();
+  await starting.catch(() => undefined);
 });
 
 test('OnFailure restarts a failed container until it succeeds', async () => {
