@@ -108,6 +108,8 @@ export interface AdmissionPlugin {
   readonly handlesConnect?: boolean;
   /** Its `mutate` only rejects, so drafts need not be re-decoded after it. A function tells whether that is so now. */
   readonly changesNothing?: boolean | ((view: ClusterView) => boolean);
+  /** Its `mutate` leaves a draft as it is, or decoded again and with defaults. */
+  readonly decodesChanges?: boolean;
   /** Whether it may return a promise for a write of this kind now. Absent: built-in plugins never do, others may. */
   readonly mayBeAsynchronous?: (served: ServedKind, view: ClusterView) => boolean;
   /** The plugin is part of this library: it is synchronous, writes nothing, and leaves drafts well formed. */

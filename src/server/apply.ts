@@ -228,11 +228,15 @@ const MAY_BE_EMPTY = [
   'deletionTimestamp',
 ] as const;
 
-/** Whether decoding has dropped empty fields of the metadata. */
+/** Whether decoding has dropped empty fields of the metadata, or made empty texts of null. */
 function hasEmptyMetadata(merged: unknown, draft: DraftObject): boolean {
   const metadata = isRecord(merged) ? merged['metadata'] : undefined;
   if (!isRecord(metadata)) return false;
-  return MAY_BE_EMPTY.some((name) => Object.hasOwn(metadata, name) && draft.metadata[name] === undefined);
+  return MAY_BE_EMPTY.some(
+    (name) =>
+      Object.hasOwn(metadata, name) &&
+      (draft.metadata[name] === undefined || Object.values(metadata[name] ?? {}).includes(null)),
+  );
 }
 
 function restoreMerged(

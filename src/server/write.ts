@@ -114,6 +114,9 @@ function finishCreate(
   const isShared = write.server.store.shared !== undefined;
   const mayRetry = isShared || hasGeneratedName || write.served.kind.strategy.write.allocate !== undefined;
   const maxAttempts = isShared ? MAX_SHARED_ATTEMPTS : MAX_CREATE_ATTEMPTS;
+  // The reference server copies an object whose name it generates, so its labels are not those of a Job's template any more.
+  // upstream: apiserver/pkg/registry/generic/registry/store.go Store.createWithGenerateNameRetry
+  if (hasGeneratedName && draft.metadata.labels !== undefined) draft.metadata.labels = { ...draft.metadata.labels };
   // Each attempt starts from the same draft, because `finishWrite` fills it in and freezes parts of it.
   const original = mayRetry ? copyJson(draft) : undefined;
   const target: WriteTarget = { live: undefined, fromUpdate, retriesTakenName: hasGeneratedName || fromUpdate };

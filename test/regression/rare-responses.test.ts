@@ -267,6 +267,23 @@ test('keeps the generation of a StatefulSet when absent containers become an emp
   expect([status, body.metadata.generation]).toEqual([200, 1]);
 });
 
+test('changes the resourceVersion of a custom resource with the first write after the apply of a label without a value', async () => {
+  const { call } = start();
+  await call('POST', DEFINITIONS, definition({ schema: { openAPIV3Schema: { type: 'object' } } }));
+  const thing = { apiVersion: 'x.io/v1', kind: 'Thing', metadata: { name: 'a', labels: { a: null } } };
+  const versions: string[] = [];
+  for (const [body, headers] of [
+    [thing, APPLY],
+    [[], JSON_PATCH],
+    [[], JSON_PATCH],
+  ] as const) {
+    const changed = await call('PATCH', `${THINGS}/a?fieldManager=m`, body, headers);
+    versions.push(changed.body.metadata.resourceVersion);
+  }
+  expect(new Set(versions).size).toBe(2);
+  expect(versions[1]).toBe(versions[2]);
+});
+
 test('keeps the resourceVersion of a custom resource that was applied with empty finalizers in another version', async () => {
   const { call } = start();
   const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
@@ -292,6 +309,12 @@ test('prints the digits of a quantity of a LimitRange as sent', async () => {
   expect(body.message).toContain(
     'resource.Quantity{i:resource.int64Amount{value:15, scale:-1}, d:resource.infDecAmount{Dec:(*inf.Dec)(nil)}, s:"1500m", Format:"DecimalSI"}',
   );
+});
+
+test('compares quantities of a LimitRange beyond 1000E as they were sent', async () => {
+  const limits = [{ type: 'Container', min: { cpu: '3' }, default: { cpu: '2000E' } }];
+  const created = await start().call('POST', `${CORE}/limitranges`, { metadata: { name: 'a' }, spec: { limits } });
+  expect([created.status, created.body.spec.limits[0].default]).toEqual([201, { cpu: '2' }]);
 });
 
 test.each([
@@ -360,4 +383,18 @@ describe('a custom resource of a deprecated version with a scale', () => {
     const { managedFields } = (await call('GET', `${THINGS}/a`)).body.metadata;
     expect(managedFields.map(({ fieldsV1 }: { fieldsV1: object }) => fieldsV1)).toEqual([{ 'f:spec': {} }]);
   });
+});
+
+test('removes an applied map in which only an empty list and a default are left', async () => {
+  const { call } = start();
+  const a = { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'string' } };
+  const spec = { type: 'object', properties: { a, c: { type: 'string', default: 'A' } } };
+  const openAPIV3Schema = { type: 'object', properties: { spec } };
+  await call('POST', DEFINITIONS, definition({ schema: { openAPIV3Schema } }));
+  const thing = { apiVersion: 'x.io/v1', kind: 'Thing', metadata: { name: 'a' }, spec: {} };
+  await call('PATCH', `${THINGS}/a?fieldManager=m`, thing, APPLY);
+  const changed = await call('PATCH', `${THINGS}/a`, { spec: { a: [] } });
+  expect(changed.body.spec).toEqual({ a: [], c: 'A' });
+  const { body } = await call('PATCH', `${THINGS}/a?fieldManager=m`, thing, APPLY);
+  expect(body).not.toHaveProperty('spec');
 });

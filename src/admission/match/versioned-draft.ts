@@ -130,20 +130,22 @@ export class VersionedDraft {
 
   /** Writes the change to the draft, in the draft's version. Throws 500 if it cannot be converted. */
   async finish(): Promise<void> {
-    const { object, served } = this.#request;
+    const { object, objectKind, served } = this.#request;
     const [changed, current] = [this.#changed, this.#current];
     this.#changed = undefined;
     this.#current = undefined;
     if (changed === undefined || object === undefined || current === undefined) return;
     const { matched, subresource } = current.match;
     const isOther = matched !== served && subresourceKind(matched, subresource) === matched;
-    if (!isOther) {
-      replaceContent(object, changed);
-      return;
+    if (!isOther) replaceContent(object, changed);
+    else {
+      const target = { matched: served, kind: served.gvk, resource: served.gvr, subresource: '' };
+      const back = await wireObjectFor(changed, matched, target, { view: this.#view, refuse: conversionFailure });
+      replaceContent(object, readObject(back, served, { view: this.#view, refuse: errors.internal }));
     }
-    const target = { matched: served, kind: served.gvk, resource: served.gvr, subresource: '' };
-    const back = await wireObjectFor(changed, matched, target, { view: this.#view, refuse: conversionFailure });
-    replaceContent(object, readObject(back, served, { view: this.#view, refuse: errors.internal }));
+    // The change may have removed them.
+    object.kind = objectKind.kind;
+    object.apiVersion = apiVersionOf(objectKind);
   }
 }
 

@@ -30,6 +30,7 @@ export const mutatingAdmissionPolicy: AdmissionPlugin = /* @__PURE__ */ idleWith
   handlesKind: (served: ServedKind) => !isExemptFromPolicies(served),
   handlesConnect: true,
   changesNothing: (view: ClusterView) => mutatingPolicies(view).length === 0,
+  decodesChanges: true,
   // Conversion may be asynchronous.
   mayBeAsynchronous: (_served: ServedKind, view: ClusterView) => mutatingPolicies(view).length > 0,
   mutate,

@@ -28,6 +28,7 @@ export const mutatingAdmissionWebhook: AdmissionPlugin = /* @__PURE__ */ idleWit
   handlesKind: (served: ServedKind) => !isExemptFromWebhooks(served),
   handlesConnect: true,
   changesNothing: (view: ClusterView) => hooksOf('mutating', view).length === 0,
+  decodesChanges: true,
   mayBeAsynchronous: (served: ServedKind, view: ClusterView) => hasWebhookFor('mutating', served, view),
   mutate,
 });

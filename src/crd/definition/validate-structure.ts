@@ -5,6 +5,7 @@
 
 import type { FieldError } from '../../meta/field-error.js';
 import { forbidden, invalid, keyPath, printFieldError, required } from '../../meta/field-error.js';
+import { sentEmptyFields } from '../../schema/empty-values.js';
 import { re2Problem } from '../../text/re2/index.js';
 import { append } from '../../util/arrays.js';
 import { deepEqual } from '../../util/json.js';
@@ -141,9 +142,13 @@ function combinatorExceptionsOf(node: StructuralSchema): CombinatorExceptions {
 const NO_EXCEPTIONS: CombinatorExceptions = { anyOf: false, allOf: false };
 
 function isIntOrString(schemas: readonly StructuralSchema[]): boolean {
-  const rest = schemas.map(({ raw: { externalDocs: _, example: __, ...raw } }) => raw);
+  if (schemas.some(({ raw }) => sentEmptyFields(raw).some((name) => COMPARED_IF_EMPTY.test(name)))) return false;
+  const rest = schemas.map(({ raw: { externalDocs: _, example: __, $ref: ___, dependencies: ____, ...raw } }) => raw);
   return deepEqual(rest, [{ type: 'integer' }, { type: 'string' }]);
 }
+
+/** The reference server compares Go values, in which these keywords are not absent if they are empty. */
+const COMPARED_IF_EMPTY = /^required$|^properties$|-(list-map-keys|validations)$/;
 
 function combinatorErrors(
   node: StructuralSchema,

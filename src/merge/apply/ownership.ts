@@ -38,7 +38,13 @@ import {
 import { merge } from './merge.js';
 import { fieldElement } from './path-element.js';
 import { classifyChange } from './same-owners.js';
-import { ensureNamedFieldsAreMembers, trackedSchema, truncateAtAtomics, UNTRACKED } from './schema-sets.js';
+import {
+  ensureNamedFieldsAreMembers,
+  ownsMapWithEmptyList,
+  trackedSchema,
+  truncateAtAtomics,
+  UNTRACKED,
+} from './schema-sets.js';
 import { elementOrNone, hasItems, hasMembers, isEmptyRecord, memberNode, recordOf, UNTYPED } from './typed.js';
 
 /** An object in one version of its kind. */
@@ -297,7 +303,8 @@ function prune(merged: Versioned, { last, fields, managers, versions }: Pruning)
   if (isEmptySet(last.fields)) return merged;
   // Nothing is given up. With managers of several versions the full algorithm is needed, because fields are added back
   // after items were emptied.
-  if (isOfOneVersion(last, managers) && isSubset(last.fields, fields)) return merged;
+  const isKept = isSubset(last.fields, fields) && !ownsMapWithEmptyList(merged.schema, last.fields, merged.value);
+  if (isOfOneVersion(last, managers) && isKept) return merged;
   const whole = versions.convert(merged, last.apiVersion);
   // The version of the old claims is not served any more.
   if (whole === undefined) return merged;

@@ -4,6 +4,7 @@
  */
 import type { SchemaNode } from '../../schema/schema-node.js';
 import { type Field, type ObjectNode, uniform } from '../../schema/schema-node.js';
+import { isRecord, own } from '../../util/json.js';
 import { getOrInsertComputed } from '../../util/once.js';
 import { type FieldSet, isEmptySet, isMember, LEAF, SELF, setOfFields } from './field-set.js';
 import { fieldName, isKeyed, type PathElement } from './path-element.js';
@@ -110,4 +111,24 @@ function withoutUntracked(schema: ObjectNode): ObjectNode {
 
 function without(node: ObjectNode, names: readonly string[]): ObjectNode {
   return uniform({ ...node, fields: new Map([...node.fields].filter(([name]) => !names.includes(name))) });
+}
+
+/**
+ * Whether the set contains a map in which there may be an empty list. When fields without an owner are removed from such a map, the
+ * map itself is removed with them if nothing else is left: an empty list has no path in a set. Structs omit empty lists.
+ * upstream: structured-merge-diff/merge/update.go Updater.addBackDanglingItems
+ */
+export function ownsMapWithEmptyList({ representation }: ObjectNode, fields: FieldSet, value: unknown): boolean {
+  return representation === 'document' && ownsEmptyList(fields, value);
+}
+
+function ownsEmptyList(fields: FieldSet, value: unknown): boolean {
+  if (!isRecord(value) || isMember(fields)) return hasEmptyList(value);
+  return Object.entries(fields).some(([element, inner]) => ownsEmptyList(inner, own(value, fieldName(element) ?? '')));
+}
+
+function hasEmptyList(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const items = Object.values(value);
+  return items.length === 0 ? Array.isArray(value) : items.some(hasEmptyList);
 }

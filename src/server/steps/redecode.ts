@@ -20,16 +20,25 @@ import { ensureNamespaceMatches } from './match-address.js';
 
 /** The draft after mutating plugins, well formed again. Skipped when no plugin can have made it malformed. */
 export function redecodeMutated(draft: DraftObject, write: WriteOperation): DraftObject {
-  return needsRedecoding(write.server) ? redecoded(draft, write.served, write) : draft;
+  const mutators = activeMutators(write.server);
+  if (mutators.length === 0) return draft;
+  if (!mutators.every(({ decodesChanges }) => decodesChanges)) return redecoded(draft, write.served, write);
+  ensureNamespaceMatches(draft.metadata, write);
+  return draft;
 }
 
-/** Whether a plugin of a user may have changed the draft. The built-in plugins keep it well formed. */
-export function needsRedecoding({ admission, clusterView }: Pick<ServerContext, 'admission' | 'clusterView'>): boolean {
-  const active = admission.active();
-  for (const { changesNothing } of getOrInsertComputed(unknownMutators, active, findUnknownMutators)) {
-    if (typeof changesNothing !== 'function' || !changesNothing(clusterView)) return true;
-  }
-  return false;
+/** Whether a plugin of a user, a webhook or a policy may have changed the draft. */
+export function needsRedecoding(server: Pick<ServerContext, 'admission' | 'clusterView'>): boolean {
+  return activeMutators(server).length > 0;
+}
+
+function activeMutators({
+  admission,
+  clusterView,
+}: Pick<ServerContext, 'admission' | 'clusterView'>): readonly AdmissionPlugin[] {
+  const mutators = getOrInsertComputed(unknownMutators, admission.active(), findUnknownMutators);
+  if (mutators.length === 0) return mutators;
+  return mutators.filter(({ changesNothing }) => typeof changesNothing !== 'function' || !changesNothing(clusterView));
 }
 
 /** Per plugin chain: the plugins that may make a draft malformed. */

@@ -32,6 +32,8 @@ export function parseJson(text: string, options: ParseOptions = {}): ParsedBody 
 export interface ParseOptions {
   /** Nested numbers whose text differs from their canonical form become {@link NumberText}s. */
   readonly keepSpelling?: boolean;
+  /** Each character of the text is a byte. */
+  readonly isBinary?: boolean;
 }
 
 /** An open `{` or `[`. */
@@ -48,13 +50,15 @@ type Frame =
 class Parser {
   readonly #text: string;
   readonly #keepSpelling: boolean;
+  readonly #isBinary: boolean;
   #at = 0;
   readonly #open: Frame[] = [];
   readonly #duplicates = new Map<object, Map<string, unknown[]>>();
 
-  constructor(text: string, { keepSpelling = false }: ParseOptions) {
+  constructor(text: string, { keepSpelling = false, isBinary = false }: ParseOptions) {
     this.#text = text;
     this.#keepSpelling = keepSpelling;
+    this.#isBinary = isBinary;
   }
 
   parse(): ParsedBody {
@@ -287,7 +291,8 @@ class Parser {
   #unexpected(context: string, inToken = false): JsonSyntaxError {
     const code = this.#at < this.#text.length ? this.#text.codePointAt(this.#at) : undefined;
     if (code === undefined && !inToken) return new JsonSyntaxError('unexpected end of JSON input');
-    return new JsonSyntaxError(`invalid character ${quoteByte(firstByte(code ?? SPACE))} ${context}`);
+    const byte = this.#isBinary && code !== undefined ? code : firstByte(code ?? SPACE);
+    return new JsonSyntaxError(`invalid character ${quoteByte(byte)} ${context}`);
   }
 }
 

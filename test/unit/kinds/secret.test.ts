@@ -103,6 +103,13 @@ describe('a well-known Secret type', () => {
     expect((await create({ type, stringData: { [key]: '{}' } })).type).toBe(type);
   });
 
+  test('names the first byte of a docker configuration that is no text', async () => {
+    const secret = { type: 'orch.io/dockercfg', data: { '.dockercfg': btoa('{\xb6') } };
+    const problem = "invalid character '¶' looking for beginning of object key string";
+    const message = `Invalid value: "<secret contents redacted>": ${problem}`;
+    await expect(create(secret)).rejects.toMatchObject(invalid({ field: 'data[.dockercfg]', message }));
+  });
+
   test('requires a username or a password of a basic auth Secret', async () => {
     const type = 'orch.io/basic-auth';
     await expect(create({ type })).rejects.toMatchObject(

@@ -9,7 +9,7 @@ import type { ApiObject } from '../../../meta/object.js';
 import { jsonType } from '../../../schema/decode-scalar.js';
 import { parseJson } from '../../../text/json/parse-json.js';
 import { append } from '../../../util/arrays.js';
-import { base64ByteLength, decodeBase64Text, encodeBase64Text } from '../../../util/base64.js';
+import { base64ByteLength, encodeBase64Text } from '../../../util/base64.js';
 import { isRecord, own } from '../../../util/json.js';
 import { messageOf } from '../../../util/message-of.js';
 import { sortedRecord } from '../../../util/order.js';
@@ -102,15 +102,15 @@ function jsonObjectProblems(data: Data, key: string): FieldError[] {
   const field = keyPath('data', key);
   const text = own(data, key);
   if (text === undefined) return [required(field)];
-  const problem = jsonObjectProblem(decodeBase64Text(text));
+  const problem = jsonObjectProblem(atob(text));
   // Messages never contain the content of a secret.
   return problem === undefined ? [] : [invalid(field, '<secret contents redacted>', problem)];
 }
 
-function jsonObjectProblem(text: string): string | undefined {
+function jsonObjectProblem(bytes: string): string | undefined {
   let value: unknown;
   try {
-    ({ value } = parseJson(text));
+    ({ value } = parseJson(bytes, { isBinary: true }));
   } catch (error) {
     return messageOf(error);
   }

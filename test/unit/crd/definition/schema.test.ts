@@ -94,6 +94,11 @@ describe('the schema of a field', () => {
       [`${F}.dependencies: Forbidden: dependencies is not supported`],
     ],
     ['items that are no schema', { type: 'array', items: 0 }, [`${F}.items: Required value: must be specified`]],
+    ...['required', 'x-orch-list-map-keys', 'x-orch-validations'].map((name): [string, object, string[]] => [
+      `an integer or string with an empty list ${name}`,
+      { 'x-orch-int-or-string': true, anyOf: [{ type: 'integer', [name]: [] }, { type: 'string' }] },
+      [0, 1].map((index) => `${F}.anyOf[${index}].type: Forbidden: must be empty to be structural`),
+    ]),
     [
       'items of a map list that are no schema',
       { type: 'array', items: 0, 'x-orch-list-type': 'map', 'x-orch-list-map-keys': ['a'] },

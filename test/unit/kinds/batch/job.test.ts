@@ -54,6 +54,18 @@ describe('a Job', () => {
     expect(metadata.labels).toEqual(labels);
   });
 
+  test('shares its labels with its pods unless its name is generated', async () => {
+    const labeled = (metadata: object) => ({
+      metadata,
+      spec: { template: { metadata: { labels: { app: 'x' } }, spec } },
+    });
+    const named = await open().create(labeled({ name: 'j' }));
+    expect(named.metadata.labels).toEqual(named.spec.template.metadata.labels);
+    const generated = await open().create(labeled({ generateName: 'j' }));
+    expect(generated.metadata.labels).toEqual({ app: 'x' });
+    expect(generated.spec.template.metadata.labels).toMatchObject({ app: 'x', 'job-name': generated.metadata.name });
+  });
+
   test('sets the status of a condition in its failure policy', async () => {
     const podFailurePolicy = {
       rules: [{ action: 'Ignore' as const, onPodConditions: [{ type: 'DisruptionTarget' }] }],

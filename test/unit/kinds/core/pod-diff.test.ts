@@ -102,6 +102,26 @@ describe('a diff of two pod specs', () => {
     },
   ];
 
+  test('counts all fields of the metadata of a volume claim template', () => {
+    const withLabels = (labels: object) => ({
+      ...spec,
+      volumes: [{ name: 'v', ephemeral: { volumeClaimTemplate: { metadata: { labels }, spec: {} } } }],
+    });
+    expect(diffText('PodSpec', withLabels({ a: 'b' }), withLabels({ a: 'c' }))).toContain(
+      text(
+        '  \t\t\t\t\t\tObjectMeta: v1.ObjectMeta{',
+        '  \t\t\t\t\t\t\t... // 8 identical fields',
+        '  \t\t\t\t\t\t\tDeletionTimestamp:          nil,',
+        '  \t\t\t\t\t\t\tDeletionGracePeriodSeconds: nil,',
+        '- \t\t\t\t\t\t\tLabels:                     map[string]string{"a": "b"},',
+        '+ \t\t\t\t\t\t\tLabels:                     map[string]string{"a": "c"},',
+        '  \t\t\t\t\t\t\tAnnotations:                nil,',
+        '  \t\t\t\t\t\t\tOwnerReferences:            nil,',
+        '  \t\t\t\t\t\t\t... // 2 identical fields',
+      ),
+    );
+  });
+
   test('shortens removed values and the context of insertions', () => {
     expect(diffText('PodSpec', { ...spec, volumes }, { ...spec, volumes: [] })).toBe(
       text(

@@ -228,6 +228,8 @@ describe('volume warnings', () => {
       { projected: { sources: [{ secret: { name: 's', items: items('a') } }, { configMap: { name: 'c' } }] } },
       ['volume "v" (Projected): overlapping paths: "a" (Secret "s") with "a" (Secret "s")'],
     ],
+    // An empty list of items is not the same.
+    [{ projected: { sources: [{ serviceAccountToken: { path: 't' } }, { downwardAPI: { items: [] } }] } }, []],
   ])('returns the warnings about the volume source %j', (source, expected) => {
     const { volumes } = received({ volumes: [{ name: 'v', ...source }], containers: [] });
     expect(volumesWarnings('V', volumes)).toEqual(expected);

@@ -4,6 +4,7 @@
 
 import { childPath, keyPath } from '../../../../meta/field-error.js';
 import { Quantity } from '../../../../meta/quantity.js';
+import { asSent } from '../../../../schema/empty-values.js';
 import { quote } from '../../../../text/go/go-text.js';
 import { append } from '../../../../util/arrays.js';
 import { own } from '../../../../util/json.js';
@@ -103,9 +104,12 @@ function projectedWarnings(name: string, sources: readonly VolumeProjection[]): 
 
 function projectionFiles(source: VolumeProjection): VolumeFile[] | undefined {
   const { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle } = source;
-  if (configMap?.items !== undefined) return filesOf(configMap, `ConfigMap ${quote(configMap.name ?? '')}`);
-  if (secret?.items !== undefined) return filesOf(secret, `Secret ${quote(secret.name ?? '')}`);
-  if (downwardAPI?.items !== undefined) return filesOf(downwardAPI, 'DownwardAPI');
+  if (configMap !== undefined && asSent(configMap, 'items') !== undefined)
+    return filesOf(configMap, `ConfigMap ${quote(configMap.name ?? '')}`);
+  if (secret !== undefined && asSent(secret, 'items') !== undefined)
+    return filesOf(secret, `Secret ${quote(secret.name ?? '')}`);
+  if (downwardAPI !== undefined && asSent(downwardAPI, 'items') !== undefined)
+    return filesOf(downwardAPI, 'DownwardAPI');
   if (serviceAccountToken !== undefined) return [volumeFile(serviceAccountToken.path, 'ServiceAccountToken')];
   if (clusterTrustBundle === undefined) return undefined;
   const { name, signerName = '', path } = clusterTrustBundle;
