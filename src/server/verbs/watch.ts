@@ -27,6 +27,7 @@ import { ServerWatchStream } from '../watch-stream.js';
 export function watch(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<WatchResponse> {
   const options = checkWatchOptions(request.options, context);
   if (request.unacceptable !== undefined) throw request.unacceptable;
+  refuseLongSelectors(context, request);
   const selection = selectionOf(request, served, true);
   const text = request.options.resourceVersion ?? '';
   const revision = parseWatchRevision(text);
@@ -35,6 +36,27 @@ export function watch(context: ServerContext, request: ApiRequest, served: Serve
   return chain(waitForRevision(parameters, text), (failedWatch) =>
     response(failedWatch ?? openWithInitialEvents(parameters)),
   );
+}
+
+/** A shorter selector is never refused. */
+const LONG_SELECTOR = 1_024;
+/** Each character needs up to sixty bytes as long as its watch is open. */
+const MAX_SELECTOR_CHARACTERS = 4 * 1024 * 1024;
+
+/** Limits the memory for the selectors of all open watches. */
+function refuseLongSelectors({ watches }: ServerContext, request: ApiRequest): void {
+  let characters = selectorLength(request);
+  if (characters <= LONG_SELECTOR) return;
+  for (const { request: open } of watches) {
+    const length = open === undefined ? 0 : selectorLength(open);
+    if (length > LONG_SELECTOR) characters += length;
+  }
+  if (characters > MAX_SELECTOR_CHARACTERS)
+    throw errors.tooManyRequests('the selectors of the open watches are too long, please try again later', 1);
+}
+
+function selectorLength({ options: { labelSelector = '', fieldSelector = '' } }: ApiRequest): number {
+  return labelSelector.length + fieldSelector.length;
 }
 
 interface WatchParameters {

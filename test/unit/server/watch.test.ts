@@ -441,3 +441,23 @@ test('rejects contradictory watch options with one Invalid error', async () => {
       'ListOptions.meta.orch.io "" is invalid: resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
   });
 });
+
+test('limits the selectors of open watches together', async () => {
+  const cluster = testCluster();
+  const labelSelector = `k in (${Array.from({ length: 150_000 }, (_, index) => `v${index}`).join()})`;
+  const stop = new AbortController();
+  const open = (selector: string, signal?: AbortSignal) =>
+    cluster.send({
+      verb: 'watch',
+      resource: { group: '', version: 'v1', resource: 'configmaps' },
+      namespace: 'default',
+      options: { labelSelector: selector },
+      ...(signal === undefined ? {} : { signal }),
+    });
+  for (let count = 0; count < 3; count++) await open(labelSelector, stop.signal);
+  await expect(open(labelSelector)).rejects.toMatchObject({ code: 429 });
+  await open('k=v', stop.signal);
+  stop.abort();
+  await turns(5);
+  await open(labelSelector);
+});
