@@ -446,7 +446,7 @@ test('limits the selectors of open watches together', async () => {
   const cluster = testCluster();
   const labelSelector = `k in (${Array.from({ length: 150_000 }, (_, index) => `v${index}`).join()})`;
   const stop = new AbortController();
-  const open = (selector: string, signal?: AbortSignal) =>
+  const open = async (selector: string, signal?: AbortSignal) =>
     cluster.send({
       verb: 'watch',
       resource: { group: '', version: 'v1', resource: 'configmaps' },
