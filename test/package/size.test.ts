@@ -11,12 +11,13 @@ import { entries, manifest, requireBuild, root } from './manifest.js';
 
 /** The maximum size of each entry in kB (1000 bytes). Raise a number only together with the change that needs it. */
 const BUDGET_KB: Readonly<Record<string, number>> = {
-  // As large as before `orchplane/runtime` existed (491.53). All built-in kinds; `core` is the same without them. A quarter of it is for custom resources: CEL and schemas.
+  // As large as before `orchplane/runtime` existed (491.53). All built-in kinds; `core` is the same without them. A quarter of it
+  // is for custom resources: CEL and schemas.
   index: 491.5,
   // Includes journals, initial states and time travel, about 4 kB.
   core: 143,
   // Includes the schema-based copying of stored specs.
-  kinds: 309.5,
+  kinds: 310,
   admission: 150,
   // Two thirds of it are the kinds that controllers use. Node lifecycle, taints, tokens and topology hints take 8 kB.
   controllers: 400,

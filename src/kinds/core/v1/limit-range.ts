@@ -204,7 +204,7 @@ function validateQuantitiesOf(path: string, name: string, quantities: Quantities
   const pathOf = (list: ListName) => keyPath(childPath(path, list), name);
   const sent = (list: ListName, text: string) => quantities.sent(list) ?? text;
   // The canonical text of a quantity beyond 1000E has another value.
-  const valueOf = (list: ListName, text: string) => Quantity.parse(sent(list, text) || '0').roundUp(-3);
+  const amountOf = (list: ListName, text: string) => Quantity.parse(sent(list, text) || '0').roundUp(-3);
   // Go's comparison changes the left quantity if one of both is wide.
   const widened = new Set<ListName>();
   const shown = (list: ListName, text: string) =>
@@ -215,7 +215,7 @@ function validateQuantitiesOf(path: string, name: string, quantities: Quantities
     const [leftAmount, rightAmount] = [amounts[leftList], amounts[rightList]];
     if (leftAmount === undefined || rightAmount === undefined) continue;
     if (widened.has(rightList) || isWideQuantity(sent(rightList, rightAmount))) widened.add(leftList);
-    if (valueOf(leftList, leftAmount).cmp(valueOf(rightList, rightAmount)) <= 0) continue;
+    if (amountOf(leftList, leftAmount).cmp(amountOf(rightList, rightAmount)) <= 0) continue;
     const detail = `${leftName} value ${leftAmount} is greater than ${rightName} value ${rightAmount}`;
     problems.push(invalid(pathOf(at), shown(value, amounts[value] ?? ''), detail));
   }

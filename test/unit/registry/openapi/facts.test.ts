@@ -33,7 +33,6 @@ interface TypeFact {
 /** Intended differences from the facts, with the reason. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   'core.v1.Event required: metadata': 'metadata is never required of a client',
-  'batch.v1.PodFailurePolicyOnPodConditionsPattern required: status': 'it has a default',
   'core.v1.PersistentVolumeSpec.claimRef map-type':
     'not modelled: the schema has it atomic, as its type is everywhere else',
   'core.v1.PersistentVolumeClaimStatus.allocatedResourceStatuses map-type': 'granular is what maps are anyway',
