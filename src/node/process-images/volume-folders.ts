@@ -69,6 +69,8 @@ export class PodFolders {
   readonly #fsGroup: number | undefined;
   readonly #folders = new Map<Volume, Folder>();
   readonly #temporary: string[];
+  /** The types of hostPath volumes by path. */
+  readonly #hostTypes: ReadonlyMap<string, string | undefined>;
   #refresh: Undo | undefined;
 
   constructor({ pod, clock }: Pick<ContainerSetup, 'pod' | 'clock'>, shared: SharedFolders) {
@@ -77,11 +79,17 @@ export class PodFolders {
     this.root = mkdtempSync(join(tmpdir(), `orchplane-pod-${pod.metadata.uid.slice(0, 8)}-`));
     this.#temporary = [this.root];
     this.#fsGroup = pod.spec.securityContext?.fsGroup;
+    this.#hostTypes = new Map(
+      (pod.spec.volumes ?? []).flatMap(({ hostPath }) => (hostPath ? [[hostPath.path, hostPath.type]] : [])),
+    );
   }
 
   /** The directory or file of this machine that is mounted. */
   sourceOf({ volume, subPath }: Mount): string {
-    if (volume.hostPath !== undefined) return join(volume.hostPath, subPath);
+    if (volume.hostPath !== undefined) {
+      createHostPath(volume.hostPath, this.#hostTypes.get(volume.hostPath));
+      return join(volume.hostPath, subPath);
+    }
     const folder = this.#folders.get(volume) ?? this.#create(volume);
     const path = join(folder.path, subPath);
     if (subPath === '') return path;
@@ -188,6 +196,13 @@ function isSameContent(one: Entries, other: Entries): boolean {
     if (now === undefined || now.mode !== mode || Buffer.compare(now.bytes, bytes) !== 0) return false;
   }
   return true;
+}
+
+/** Creates what a hostPath volume with a type `…OrCreate` names. upstream: pkg/volume/hostpath/host_path.go checkTypeInternal */
+function createHostPath(path: string, type: string | undefined): void {
+  if (existsSync(path)) return;
+  if (type === 'DirectoryOrCreate') mkdirSync(path, { recursive: true, mode: 0o755 });
+  else if (type === 'FileOrCreate') writeFileSync(path, '', { flag: 'wx', mode: 0o644 });
 }
 
 function makeDirectory(path: string, fsGroup: number | undefined): void {

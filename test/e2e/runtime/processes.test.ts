@@ -1,7 +1,8 @@
 /** Containers that are processes of this machine, without isolation and in Linux namespaces. */
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type Cluster, createCluster } from 'orchplane';
 import { controllers, standardControllers } from 'orchplane/controllers';
 import { ConfigMap, PersistentVolume, PersistentVolumeClaim, Pod, Service } from 'orchplane/kinds';
@@ -51,6 +52,7 @@ function clusterWith(options: ProcessImagesOptions, programs: Readonly<Record<st
       ...standardControllers(),
       ...runtime({
         images: { ...processImages(definitions, options), ...programs },
+        hostPath: true,
         network: { sockets: options.isolation === 'namespaces' ? bridgeSockets : nodeSockets },
       }),
     ]),
@@ -124,6 +126,33 @@ describe.each(cases)('processes with isolation %s', (isolation, isPossible) => {
       // Variables of this process are not passed on.
       home: '',
     });
+  });
+
+  test.runIf(isPossible)('create the directory and the file of a hostPath volume if its type says so', async () => {
+    await using cluster = clusterWith({ isolation });
+    const folder = mkdtempSync(join(tmpdir(), 'orchplane-host-'));
+    const [directory, file] = [join(folder, 'new/directory'), join(folder, 'file')];
+    await run(cluster, 'writer', {
+      restartPolicy: 'Never',
+      volumes: [
+        { name: 'directory', hostPath: { path: directory, type: 'DirectoryOrCreate' } },
+        { name: 'file', hostPath: { path: file, type: 'FileOrCreate' } },
+      ],
+      containers: [
+        {
+          name: 'c',
+          image: 'busybox',
+          command: ['sh', '-c', `echo in > ${at}/directory/x; echo on > ${at}/file`],
+          volumeMounts: [
+            { name: 'directory', mountPath: '/directory' },
+            { name: 'file', mountPath: '/file' },
+          ],
+        },
+      ],
+    });
+    await until(cluster, 'writer', 'Succeeded');
+    expect([join(directory, 'x'), file].map((path) => readFileSync(path, 'utf8'))).toEqual(['in\n', 'on\n']);
+    rmSync(folder, { recursive: true });
   });
 
   test.runIf(isPossible)('keep the content of a PersistentVolumeClaim for the next pod', async () => {
