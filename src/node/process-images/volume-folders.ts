@@ -14,6 +14,8 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  type Stats,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -87,7 +89,7 @@ export class PodFolders {
   /** The directory or file of this machine that is mounted. */
   sourceOf({ volume, subPath }: Mount): string {
     if (volume.hostPath !== undefined) {
-      createHostPath(volume.hostPath, this.#hostTypes.get(volume.hostPath));
+      checkHostPath(volume.hostPath, this.#hostTypes.get(volume.hostPath));
       return join(volume.hostPath, subPath);
     }
     const folder = this.#folders.get(volume) ?? this.#create(volume);
@@ -198,11 +200,27 @@ function isSameContent(one: Entries, other: Entries): boolean {
   return true;
 }
 
-/** Creates what a hostPath volume with a type `…OrCreate` names. upstream: pkg/volume/hostpath/host_path.go checkTypeInternal */
-function createHostPath(path: string, type: string | undefined): void {
-  if (existsSync(path)) return;
-  if (type === 'DirectoryOrCreate') mkdirSync(path, { recursive: true, mode: 0o755 });
-  else if (type === 'FileOrCreate') writeFileSync(path, '', { flag: 'wx', mode: 0o644 });
+const HOST_PATH_TYPES: Readonly<Record<string, [(stats: Stats) => boolean, description: string]>> = {
+  Directory: [(stats) => stats.isDirectory(), 'a directory'],
+  File: [(stats) => stats.isFile(), 'a file'],
+  Socket: [(stats) => stats.isSocket(), 'a socket file'],
+  CharDevice: [(stats) => stats.isCharacterDevice(), 'a character device'],
+  BlockDevice: [(stats) => stats.isBlockDevice(), 'a block device'],
+};
+
+/**
+ * Creates what a type `…OrCreate` names, and requires the type. Without a type, container runtimes create a directory.
+ * upstream: pkg/volume/hostpath/host_path.go checkTypeInternal
+ */
+function checkHostPath(path: string, type = ''): void {
+  if (!existsSync(path)) {
+    if (type === '' || type === 'DirectoryOrCreate') mkdirSync(path, { recursive: true, mode: 0o755 });
+    else if (type === 'FileOrCreate') writeFileSync(path, '', { flag: 'wx', mode: 0o644 });
+  }
+  const [isOfType, description] = HOST_PATH_TYPES[type.replace('OrCreate', '')] ?? [];
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (isOfType !== undefined && (stats === undefined || !isOfType(stats)))
+    throw new Error(`hostPath type check failed: ${path} is not ${description}`);
 }
 
 function makeDirectory(path: string, fsGroup: number | undefined): void {

@@ -155,6 +155,17 @@ describe.each(cases)('processes with isolation %s', (isolation, isPossible) => {
     rmSync(folder, { recursive: true });
   });
 
+  test.runIf(isPossible)('do not start if a hostPath volume has another type than it says', async () => {
+    await using cluster = clusterWith({ isolation });
+    await run(cluster, 'reader', {
+      restartPolicy: 'Never',
+      volumes: [{ name: 'users', hostPath: { path: '/etc/passwd', type: 'Directory' } }],
+      containers: [{ name: 'c', image: 'busybox', volumeMounts: [{ name: 'users', mountPath: '/users' }] }],
+    });
+    await until(cluster, 'reader', 'Failed');
+    expect(await cluster.logs('reader').text()).toContain('hostPath type check failed: /etc/passwd is not a directory');
+  });
+
   test.runIf(isPossible)('keep the content of a PersistentVolumeClaim for the next pod', async () => {
     await using cluster = clusterWith({ isolation });
     const capacity = { storage: '1Gi' };
