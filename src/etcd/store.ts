@@ -33,6 +33,7 @@ import { startCompaction } from './compactor.js';
 import { EtcdError, isConnectionFailure, toStatus } from './etcd-error.js';
 import { EtcdFeed, type FeedTarget, type KeyRange } from './feed.js';
 import type { EtcdHealth } from './health.js';
+import { KeyTurns } from './key-turns.js';
 import { type KeyValue, type RequestOp, type TxnRequest, toNumber } from './messages.js';
 import { NodePortRange, type RangeChange } from './node-port-range.js';
 import type { ServerLeases } from './server-leases.js';
@@ -80,7 +81,7 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
   /** The objects of transactions that were sent, by address: their events need no decoding. */
   readonly #sent = new Map<string, { readonly value: Uint8Array; readonly object: ApiObject }>();
   /** The transactions of this process that are not finished, by address. */
-  readonly #inFlight = new Map<string, Promise<void>>();
+  readonly #turns = new KeyTurns();
   readonly #feed: EtcdFeed;
   readonly #ports: NodePortRange;
   readonly #unreadable = new UnreadableValues();
@@ -148,6 +149,10 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
     return this.#unreadable.firstIn(range);
   }
 
+  turnOf({ storageKey, namespace = '', name = '' }: ObjectRange): Promise<void> | undefined {
+    return this.#turns.wait([keyText({ storageKey, namespace, name })]);
+  }
+
   override get(key: ObjectKey): ApiObject | undefined {
     const change = this.#changes?.get(keyText(key));
     return change === undefined ? super.get(key) : change.object;
@@ -201,20 +206,15 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
 
   /** Returns the revision of the transaction. */
   async #send(changes: readonly Change[]): Promise<number> {
-    const before = changes.map(({ key }) => this.#inFlight.get(keyText(key))).find((busy) => busy !== undefined);
-    if (before !== undefined) {
+    const keys = changes.map(({ key }) => keyText(key));
+    const turn = this.#turns.wait(keys);
+    if (turn !== undefined) {
       // This transaction would lose the race.
-      await before;
+      await turn;
       throw new StorageError('stale');
     }
-    const sending = this.#sendInTurn(changes);
-    const settled = sending.then(NOTHING, NOTHING);
-    for (const { key } of changes) this.#inFlight.set(keyText(key), settled);
-    try {
-      return await sending;
-    } finally {
-      for (const { key } of changes) this.#inFlight.delete(keyText(key));
-    }
+    const leave = this.#turns.enter(keys);
+    return this.#sendInTurn(changes).finally(leave);
   }
 
   /** Services follow each other, because they share the allocation of ports. */

@@ -4,13 +4,13 @@
 import type { HookContext } from '../kinds/kind.js';
 import type { Dialect } from '../meta/dialect.js';
 import { errors } from '../meta/errors.js';
-import type { ApiRequest } from '../protocol/request.js';
+import type { ApiRequest, Verb } from '../protocol/request.js';
 import type { ApiResponse } from '../protocol/response.js';
 import { timedOut, timeLimitOf } from '../protocol/time-limit.js';
 import type { Registry } from '../registry/registry.js';
 import type { Store } from '../storage/store.js';
-import type { SharedAccess } from '../storage/types.js';
-import { type Clock, systemClock } from '../util/clock.js';
+import type { ObjectRange, SharedAccess } from '../storage/types.js';
+import { type Clock, nextTurn, realTime, systemClock } from '../util/clock.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import type { ServerContext } from './context.js';
 
@@ -28,6 +28,11 @@ export interface StoreHost {
 export type OpenStore = (host: StoreHost) => Store;
 
 const RETRY_AFTER_SECONDS = 1;
+/** How long requests are handled before the event loop serves others. */
+const MAX_TURN_MS = 10;
+
+/** The verbs that change one object. */
+const CHANGES: ReadonlySet<Verb> = new Set(['update', 'patch', 'delete']);
 
 type RequestHandler = (request: ApiRequest) => MaybePromise<ApiResponse>;
 
@@ -38,26 +43,47 @@ export function handleWhenCurrent(
 ): RequestHandler {
   const { shared } = store;
   if (shared === undefined) return handle;
+  let spentMs = 0;
+  let turn: Promise<void> | undefined;
+  const endTurn = (): void => {
+    turn = undefined;
+    spentMs = 0;
+  };
   return async (request) => {
     const until = systemClock.now() + timeLimitOf(request);
     const isCurrent = await (acceptsCached(request, store) ? shared.whenLoaded(until) : shared.whenCurrent(until));
-    // Later, the client was told that the request has failed.
-    if (!isCurrent || systemClock.now() > until) throw timedOut(request.verb, RETRY_AFTER_SECONDS);
-    requireReadable(shared, request, registry);
-    return handle(request);
+    if (!isCurrent) throw timedOut(request.verb, RETRY_AFTER_SECONDS);
+    // Requests become current together. If they take long, each of the next ones waits for a turn of its own.
+    while (spentMs > MAX_TURN_MS) {
+      turn ??= nextTurn().then(endTurn);
+      await turn;
+    }
+    const range = rangeOf(request, registry);
+    if (range !== undefined) requireReadable(shared, range);
+    // It would do its work in vain while another write of the object is on its way.
+    const own = range !== undefined && CHANGES.has(request.verb) ? shared.turnOf(range) : undefined;
+    if (own !== undefined) await own;
+    // Its client was told that it has failed.
+    if (systemClock.now() > until) throw timedOut(request.verb, RETRY_AFTER_SECONDS);
+    const began = realTime();
+    try {
+      return handle(request);
+    } finally {
+      spentMs += realTime() - began;
+    }
   };
 }
 
-/** Rejects a request for objects that this process cannot read. A create finds out whether the name is taken. */
-function requireReadable(
-  shared: SharedAccess,
-  { verb, resource, namespace, name }: ApiRequest,
-  registry: Registry,
-): void {
+/** The objects of a request. A create finds out whether the name is taken. */
+function rangeOf({ verb, resource, namespace, name }: ApiRequest, registry: Registry): ObjectRange | undefined {
   const served = verb === 'create' ? undefined : registry.byResource(resource);
-  if (served === undefined) return;
-  const { storageKey } = served;
-  const problem = shared.problemIn({ storageKey, namespace: served.namespaced ? namespace : '', name });
+  if (served === undefined) return undefined;
+  return { storageKey: served.storageKey, namespace: served.namespaced ? namespace : '', name };
+}
+
+/** Rejects a request for objects that this process cannot read. */
+function requireReadable(shared: SharedAccess, range: ObjectRange): void {
+  const problem = shared.problemIn(range);
   if (problem !== undefined) throw errors.internal(problem);
 }
 

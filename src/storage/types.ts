@@ -150,6 +150,8 @@ export interface SharedAccess {
   whenCurrent(until: number): Promise<boolean>;
   /** Why the objects in a range cannot be read, if some of them cannot. */
   problemIn(range: ObjectRange): string | undefined;
+  /** When no earlier write of this process changes the object; undefined: at once. Each of those that wait has its turn. */
+  turnOf(range: ObjectRange): Promise<void> | undefined;
   /** Asks the storage whether it works. Resolves to the problem, if any. */
   check(): Promise<string | undefined>;
   /** The addresses of the API servers of all processes. The same array until they change. */

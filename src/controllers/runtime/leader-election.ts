@@ -216,16 +216,14 @@ class Campaign implements Candidate {
   }
 
   async #attempt(): Promise<ReconcileResult> {
-    const { retryPeriodMs, renewDeadlineMs, leaseDurationMs } = this.#settings;
+    const { retryPeriodMs } = this.#settings;
     const { signal } = this.#term;
     const startedMs = this.#host.clock.now();
     const isWon = await this.#acquireOrRenew(signal);
     // The answer belongs to a term that has ended meanwhile.
     if (this.#closing !== undefined || signal.aborted) return { requeueAfterMs: retryPeriodMs };
     if (isWon) {
-      // Never longer than the lease duration that other candidates wait for.
-      const termMs = Math.min(retryPeriodMs + renewDeadlineMs, Math.floor(leaseDurationMs / 1_000) * 1_000);
-      this.#deadlineMs = startedMs + termMs;
+      this.#deadlineMs = startedMs + this.#termMs;
       this.#queue.cancelDelay(DEADLINE);
       this.#queue.addAfter(DEADLINE, this.#deadlineMs - this.#host.clock.now());
       this.#startLeading();
@@ -239,9 +237,16 @@ class Campaign implements Candidate {
   async #onDeadline(): Promise<ReconcileResult | undefined> {
     if (!this.#isLeading) return undefined;
     const leftMs = this.#deadlineMs - this.#host.clock.now();
-    if (leftMs > 0) return { requeueAfterMs: leftMs };
+    // More than a term means that the clock was set back.
+    if (leftMs > 0 && leftMs <= this.#termMs) return { requeueAfterMs: leftMs };
     this.#stopLeading();
     return undefined;
+  }
+
+  /** Never longer than the lease duration that other candidates wait for. */
+  get #termMs(): number {
+    const { retryPeriodMs, renewDeadlineMs, leaseDurationMs } = this.#settings;
+    return Math.min(retryPeriodMs + renewDeadlineMs, Math.floor(leaseDurationMs / 1_000) * 1_000);
   }
 
   async #acquireOrRenew(signal: AbortSignal): Promise<boolean> {
@@ -257,7 +262,10 @@ class Campaign implements Candidate {
   async #tryOnce(signal: AbortSignal): Promise<boolean> {
     const leases = this.#client.api(Lease, this.#settings.namespace);
     const { name, namespace } = this.#settings;
-    const now = formatMicroTime(this.#host.clock.now());
+    const nowMs = this.#host.clock.now();
+    const now = formatMicroTime(nowMs);
+    // After the clock was set back, the lease duration counts again from now.
+    if (this.#observed !== undefined && this.#observed.sinceMs > nowMs) this.#observe(this.#observed.lease);
     // 1. The leader assumes that the Lease has not changed since its last renewal.
     const held = this.#observed;
     if (held !== undefined && this.#isHeldByUs(held.lease) && this.#isValid(held)) {

@@ -47,6 +47,8 @@ const DEFAULT_BACKOFF: Backoff = { firstMs: 5, longestMs: 1_000_000 };
 const MAX_IMMEDIATE_RETRIES = 5;
 /** How many superseded or cancelled entries the heap of delayed keys may hold beyond its size. */
 const MAX_STALE_DELAYS = 100;
+/** Timers may be early by a millisecond, and clocks are adjusted by some. */
+const MAX_EARLY_MS = 100;
 /** From this count on, messages include the number of reconciles: the controller is probably in a loop. */
 const MANY_RECONCILES = 1_000;
 
@@ -274,14 +276,22 @@ export class WorkQueue implements Activity {
   }
 
   #onTimer(): void {
-    this.#timer = undefined;
     const now = this.#options.clock.now();
+    const leftMs = (this.#timer?.due ?? now) - now;
+    this.#timer = undefined;
+    // The timer has measured the delay: a time before it means that the clock was set back.
+    if (leftMs > MAX_EARLY_MS) this.#hasten(leftMs);
     for (let next = this.#nextDelayed(); next !== undefined && next.due <= now; next = this.#nextDelayed()) {
       this.#delayed.pop();
       this.#dueOf.delete(next.key);
       this.add(next.key);
     }
     this.#setTimer();
+  }
+
+  #hasten(byMs: number): void {
+    for (const [key, due] of this.#dueOf) this.#dueOf.set(key, due - byMs);
+    this.#dropStale();
   }
 
   /** Rebuilds the heap. Otherwise a key that is delayed again and again would accumulate stale entries. */

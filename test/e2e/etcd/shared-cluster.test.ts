@@ -1,5 +1,8 @@
 /** Clusters in etcd. Two of them with the same etcd are one cluster, as if they were two processes. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { defaultAdmission } from '../../../src/admission/plugins/default-plugins.js';
+import type { AdmissionPlugin } from '../../../src/admission/types.js';
+import { mergePatch } from '../../../src/client/patches.js';
 import { createCluster, type FullCluster } from '../../../src/cluster/full-cluster.js';
 import type { ClusterOptions } from '../../../src/cluster/options.js';
 import { controllers, leaderElection, standardControllers } from '../../../src/controllers/index.js';
@@ -113,6 +116,30 @@ describe.skipIf(!hasEtcd)('clusters in one etcd', () => {
     await Promise.all([one, one, two, two].map(increment));
     expect((await two.api(ConfigMap).get('counter')).data).toEqual({ n: '40' });
   });
+
+  test('start a write again at most once for each write before it, also if many change the same objects', async () => {
+    let calls = 0;
+    const counts: AdmissionPlugin = { name: 'Counts', mutate: () => void calls++ };
+    await using cluster = open({ admission: [...defaultAdmission, counts] });
+    await cluster.api(Namespace).create({ metadata: { name: 'busy' } });
+    const maps = cluster.api(ConfigMap, 'busy');
+    await maps.create({ metadata: { name: 'counter' } });
+    calls = 0;
+    const numbers = Array.from({ length: 40 }, (_, n) => n);
+    await Promise.all(numbers.map((n) => maps.patch('counter', mergePatch({ data: { [`n${n}`]: '' } }))));
+    expect(Object.keys((await maps.get('counter')).data ?? {})).toHaveLength(40);
+    // The first time all of them read the same object.
+    expect(calls).toBeLessThanOrEqual(80);
+
+    const hard = { configmaps: '100' };
+    const quota = await cluster.api(ResourceQuota, 'busy').create({ metadata: { name: 'q' }, spec: { hard } });
+    const status = { hard, used: { configmaps: '1' } };
+    await cluster.api(ResourceQuota, 'busy').status.update('q', { ...quota, status });
+    calls = 0;
+    await Promise.all(numbers.map((n) => maps.create({ metadata: { name: `m${n}` } })));
+    expect(calls).toBeLessThanOrEqual(80);
+    expect((await cluster.api(ResourceQuota, 'busy').get('q')).status?.used).toEqual({ configmaps: '41' });
+  }, 30_000);
 
   test('list exactly the version that the other has just written', async () => {
     const [here, there] = [one.api(ConfigMap), two.api(ConfigMap)];

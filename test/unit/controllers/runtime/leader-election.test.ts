@@ -79,6 +79,44 @@ test('hands over at once when the leader releases the lease', async () => {
   expect((await leaseOf(cluster)).spec).toMatchObject({ holderIdentity: 'two', leaseTransitions: 1 });
 });
 
+/** The clock of a host that is set back, while its timers continue. */
+function withClockSetBack(host: Host) {
+  const back = { ms: 0 };
+  const clock: Clock = {
+    now: () => host.clock.now() - back.ms,
+    after: (...timer) => host.clock.after(...timer),
+  };
+  return { back, host: { ...host, clock } };
+}
+
+test('renews the lease when the clock of the leader is set back', async () => {
+  await using cluster = testCluster();
+  const log: string[] = [];
+  const { back, host } = withClockSetBack(cluster);
+  await using _one = candidate(host, 'one', log);
+  await cluster.settle();
+  await using _two = candidate(cluster, 'two', log);
+  back.ms = 3_600_000;
+  await cluster.clock.advance(120_000);
+  expect(log).toEqual(['one leads', 'one sees one', 'two sees one']);
+});
+
+test('stops a disconnected leader whose clock is set back before another candidate starts', async () => {
+  await using cluster = testCluster();
+  const log: string[] = [];
+  const { cut, hostOf } = cutOff(cluster);
+  const [leader, standby] = [withClockSetBack(hostOf('one')), withClockSetBack(cluster)];
+  await using _one = candidate(leader.host, 'one', log);
+  await cluster.settle();
+  await using _two = candidate(standby.host, 'two', log);
+  await cluster.clock.advance(5_000);
+  cut.add('one');
+  leader.back.ms = 3_600_000;
+  standby.back.ms = 3_600_000;
+  await cluster.clock.advance(30_000);
+  expect(log.slice(3)).toEqual(['one stops', 'two leads', 'two sees two']);
+});
+
 test('stops a disconnected leader before another candidate starts', async () => {
   await using cluster = testCluster();
   const log: string[] = [];

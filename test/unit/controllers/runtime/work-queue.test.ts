@@ -1,7 +1,7 @@
 /**
  * The work queue: one reconcile per key at a time, workers, delays and backoff on a given clock.
  */
-import { errors } from 'orchplane';
+import { type Clock, errors } from 'orchplane';
 import { type Reconcile, type ReconcileResult, WorkQueue, type WorkQueueOptions } from 'orchplane/controllers';
 import { fakeClock } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
@@ -185,6 +185,25 @@ describe('work queue keys', () => {
 });
 
 describe('work queue delays', () => {
+  test('ends a delay on time when the clock is set back', async () => {
+    const timers = fakeClock();
+    let backMs = 0;
+    const seen: string[] = [];
+    const clock: Clock = { now: () => timers.now() - backMs, after: (...timer) => timers.after(...timer) };
+    const { queue, rest } = queueOf(async (key) => void seen.push(key), { clock });
+    queue.open();
+    queue.addAfter('a', 2_000);
+    queue.addAfter('b', 3_000);
+    backMs = 3_600_000;
+    await timers.advance(2_000);
+    await rest();
+    expect(seen).toEqual(['a']);
+    await timers.advance(1_000);
+    await rest();
+    expect(seen).toEqual(['a', 'b']);
+    queue.close();
+  });
+
   test('runs a requeued reconcile at its time and not before', async () => {
     const seen: number[] = [];
     const { clock, queue, rest } = queueOf(async (): Promise<ReconcileResult> => {
