@@ -31,7 +31,7 @@ export class WebSocketMessages implements MessageSocket {
   /** In the order of arrival. */
   #unread: Uint8Array[] = [];
   #unreadBytes = 0;
-  /** The bytes since the last message: a message that is not complete. */
+  /** What has arrived since the last message: a message that is not complete. */
   #arrivingBytes = 0;
   /** The message that the session processes, until it asks for the next one. */
   #takenBytes = 0;
@@ -46,7 +46,7 @@ export class WebSocketMessages implements MessageSocket {
     this.#options = options;
     webSocket.on('message', (message: Buffer) => this.#onMessage(message));
     options.connection.on('data', (bytes: Uint8Array) => {
-      this.#arrivingBytes += bytes.length;
+      this.#arrivingBytes += bytes.length + CHUNK_BYTES;
       this.#reportHeld();
     });
     // Automatic pongs would queue any number of them for a client that does not read.
@@ -149,5 +149,7 @@ const held = new HeldMessages<WebSocketMessages>();
 /** Less does not count: most connections hold a few bytes. */
 const MIN_HELD_BYTES = 256 * 1024;
 
+/** What a chunk of the connection costs besides its content, which may be a single byte. */
+const CHUNK_BYTES = 256;
 /** What a message costs besides its content. */
 const MESSAGE_BYTES = 64;
