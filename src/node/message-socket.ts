@@ -9,6 +9,8 @@ import { HeldMessages } from './held-messages.js';
 
 /** Above this many unsent bytes, the next message waits. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
+/** The same for messages, which may be short. */
+const MAX_UNSENT_MESSAGES = 1000;
 /** Above this many bytes that the session has not received, the server stops reading. */
 const MAX_UNREAD_BYTES = 256 * 1024;
 /**
@@ -35,6 +37,7 @@ export class WebSocketMessages implements MessageSocket {
   #arrivingBytes = 0;
   /** The message that the session processes, until it asks for the next one. */
   #takenBytes = 0;
+  #unsentMessages = 0;
   /** Pongs that are not sent yet. */
   #pongs = 0;
   #isClosed = false;
@@ -83,10 +86,14 @@ export class WebSocketMessages implements MessageSocket {
     if (webSocket.readyState !== webSocket.OPEN) return nextTurn();
     const { isText, onMessage } = this.#options;
     onMessage(message.length);
+    this.#unsentMessages++;
     return new Promise((resolve) => {
       // Also called when the connection closes before the message is sent.
-      webSocket.send(message, { binary: !isText }, () => resolve());
-      if (webSocket.bufferedAmount <= MAX_UNSENT_BYTES) resolve();
+      webSocket.send(message, { binary: !isText }, () => {
+        this.#unsentMessages--;
+        resolve();
+      });
+      if (webSocket.bufferedAmount <= MAX_UNSENT_BYTES && this.#unsentMessages <= MAX_UNSENT_MESSAGES) resolve();
     });
   }
 

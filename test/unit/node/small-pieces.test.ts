@@ -7,8 +7,10 @@ import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { createCluster } from '../../../src/cluster/full-cluster.js';
+import { ForwardedSocket } from '../../../src/node/forwarded-socket.js';
 import { serve } from '../../../src/node/index.js';
 import { WebSocketMessages } from '../../../src/node/message-socket.js';
+import type { MessageSocket } from '../../../src/protocol/http.js';
 import { JoinedBytes } from '../../../src/util/bytes.js';
 
 const WATCH = '/api/v1/namespaces/default/configmaps?watch=true';
@@ -105,4 +107,29 @@ test('counts the chunks of a message that does not end', () => {
   for (let count = 0; count < 1_100_000 && !isTerminated; count++) connection.emit('data', byte);
   expect(isTerminated).toBe(true);
   messages.close();
+});
+
+/** How many short messages a session sends before it has to wait; at most 5,000. */
+async function countUntilWaiting(socket: MessageSocket): Promise<number> {
+  for (let count = 1; count < 5000; count++) {
+    const sent = socket.send(Uint8Array.of(1)).then(() => true);
+    const waiting = new Promise<boolean>((resolve) => setImmediate(() => resolve(false)));
+    if (!(await Promise.race([sent, waiting]))) return count;
+  }
+  return 5000;
+}
+
+test('waits when a client does not read a thousand short messages', async () => {
+  const webSocket = Object.assign(new EventEmitter(), {
+    OPEN: 1,
+    readyState: 1,
+    bufferedAmount: 0,
+    send: () => undefined,
+  });
+  const options = { isText: false, onMessage: () => undefined, connection: new EventEmitter() };
+  expect(await countUntilWaiting(new WebSocketMessages(webSocket as never, options))).toBe(1001);
+});
+
+test('waits when the other thread has not taken some hundred short messages', async () => {
+  expect(await countUntilWaiting(new ForwardedSocket({ send: () => undefined, ask: () => undefined }))).toBe(257);
 });
