@@ -10,11 +10,11 @@ import type { RequestBody } from '../protocol/body.js';
 import type { HttpRequest } from '../protocol/http.js';
 import type { ApiRequest, RequestOptions, User } from '../protocol/request.js';
 import { limitedBody } from '../protocol/value-limits.js';
+import { JoinedBytes } from '../util/bytes.js';
 import { recoverFrom } from '../util/catch-error.js';
 import { lazyMembers, SOURCE } from '../util/hidden-class.js';
 import { unreachable } from '../util/invariant.js';
 import { own } from '../util/json.js';
-import { Chunk } from './chunk.js';
 import type { Offer, Patch } from './negotiate.js';
 import { requestCodec } from './negotiate.js';
 import type { Query } from './query.js';
@@ -211,15 +211,15 @@ async function readBytes(request: HttpRequest): Promise<Uint8Array> {
   const stream = request.body;
   if (stream === null) return NO_BYTES;
   if (stream === undefined) return requireBodyLimit(new Uint8Array(await request.arrayBuffer()));
-  const chunk = new Chunk();
+  const body = new JoinedBytes();
   const reader = stream.getReader();
   for (let part = await reader.read(); !part.done; part = await reader.read()) {
-    chunk.add(part.value);
-    if (chunk.length <= MAX_BODY_BYTES) continue;
+    body.add(part.value);
+    if (body.length <= MAX_BODY_BYTES) continue;
     await reader.cancel();
     throw bodyTooLarge();
   }
-  return chunk.bytes();
+  return body.bytes();
 }
 
 function requireBodyLimit(bytes: Uint8Array): Uint8Array {

@@ -11,6 +11,7 @@ import {
   type JournalRecord,
   type JournalState,
 } from '../storage/journal/types.js';
+import { randomIds } from '../util/ids.js';
 import { refuseUnknownOptions } from '../util/options.js';
 
 const META_STORE = 'meta';
@@ -20,6 +21,8 @@ const STATE_STORE = 'states';
 const RECORD_STORE = 'records';
 
 const META_KEY = 'only';
+/** In the store of the meta data: names the page that opened the journal last. */
+const OWNER_KEY = 'owner';
 
 /** Sorts after every row number: arrays are greater than numbers in IndexedDB. */
 const LAST_ROW: readonly never[] = [];
@@ -38,7 +41,8 @@ const OPTIONS = ['compactAfter'] as const satisfies readonly (keyof IndexedDbJou
 const OBJECTS_PER_ROW = 100;
 
 /**
- * Opens a journal in IndexedDB under a name. Only one page at a time may use it. Rejects with JournalError.
+ * Opens a journal in IndexedDB under a name. Only one page at a time may use it. Rejects with JournalError. Where browsers have
+ * no locks, a page fails to write after another one has opened the journal.
  *
  * @example
  * const cluster = createCluster({ journal: await indexedDbJournal('demo') });
@@ -53,8 +57,10 @@ export async function indexedDbJournal(name: string, options: IndexedDbJournalOp
   let database: IDBDatabase | undefined;
   try {
     database = await openDatabase(path);
+    const owner = randomIds.uid();
+    await runTransaction(database, (transaction) => transaction.objectStore(META_STORE).put(owner, OWNER_KEY));
     const read = await readAll(database);
-    return new IndexedDbJournal(database, { ...read, compactAfter, unlock });
+    return new IndexedDbJournal(database, { ...read, compactAfter, owner, unlock });
   } catch (error) {
     database?.close();
     unlock();
@@ -95,6 +101,7 @@ async function readAll(database: IDBDatabase): Promise<StoredJournal> {
 
 interface JournalParts extends StoredJournal {
   readonly compactAfter: number;
+  readonly owner: string;
   readonly unlock: Unlock;
 }
 
@@ -103,6 +110,7 @@ type QueuedChange = (transaction: IDBTransaction) => void;
 class IndexedDbJournal implements Journal {
   readonly #database: IDBDatabase;
   readonly #compactAfter: number;
+  readonly #owner: string;
   readonly #unlock: Unlock;
   readonly #group: GroupSync;
   #content: JournalContent | undefined;
@@ -121,6 +129,7 @@ class IndexedDbJournal implements Journal {
   constructor(database: IDBDatabase, parts: JournalParts) {
     this.#database = database;
     this.#compactAfter = parts.compactAfter;
+    this.#owner = parts.owner;
     this.#unlock = parts.unlock;
     this.#content = parts.content;
     this.#generation = parts.generation;
@@ -131,7 +140,7 @@ class IndexedDbJournal implements Journal {
       sync: () => {
         const changes = this.#queue;
         this.#queue = [];
-        return runTransaction(database, (transaction) => {
+        return this.#run((transaction) => {
           for (const change of changes) change(transaction);
         });
       },
@@ -211,13 +220,13 @@ class IndexedDbJournal implements Journal {
       for (const row of rowsOf(state)) {
         const index = rows++;
         objects += row.length;
-        await runTransaction(this.#database, (transaction) => {
+        await this.#run((transaction) => {
           transaction.objectStore(STATE_STORE).put(row, [generation, index]);
         });
         if (epoch !== this.#epoch) return;
       }
       const meta = { generation, after, rows, ...headOf(state) };
-      await runTransaction(this.#database, (transaction) => makeCurrent(transaction, meta));
+      await this.#run((transaction) => makeCurrent(transaction, meta));
     } catch (error) {
       this.#fail(error);
       return;
@@ -225,6 +234,15 @@ class IndexedDbJournal implements Journal {
     if (epoch !== this.#epoch) return;
     this.#after = after;
     this.#objects = objects;
+  }
+
+  /** Runs a transaction, which is aborted if another page has opened the journal. */
+  #run(change: QueuedChange): Promise<void> {
+    return runTransaction(this.#database, (transaction) => {
+      const read = transaction.objectStore(META_STORE).get(OWNER_KEY);
+      read.onsuccess = () => read.result === this.#owner || transaction.abort();
+      change(transaction);
+    });
   }
 
   #fail(error: unknown): JournalError {
@@ -303,7 +321,7 @@ function runTransaction(database: IDBDatabase, change: (transaction: IDBTransact
       durability: 'strict',
     });
     transaction.oncomplete = () => resolve();
-    transaction.onabort = () => reject(transaction.error ?? new Error('the transaction was aborted'));
+    transaction.onabort = () => reject(transaction.error ?? new Error('another page has opened it'));
     change(transaction);
   });
 }

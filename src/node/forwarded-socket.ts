@@ -15,6 +15,8 @@ export interface ForwardedSocketOptions {
 
 /** Above this many bytes that the other thread has not taken, the next message waits. */
 const MAX_UNSENT_BYTES = 256 * 1024;
+/** A message counts at least so much: answers to others wait until the other thread has handled it. */
+const MIN_COUNTED_BYTES = 1024;
 
 /** The next message is asked for in advance unless this one is long: then both would be in memory. */
 const MAX_SMALL_BYTES = 256 * 1024;
@@ -50,7 +52,7 @@ export class ForwardedSocket implements MessageSocket {
   send(message: Uint8Array): Promise<void> {
     // A session that sends without a pause must notice that the connection is closed.
     if (this.#isClosed) return nextTurn();
-    const { length } = message;
+    const length = Math.max(message.length, MIN_COUNTED_BYTES);
     this.#unsentBytes += length;
     this.#other.send(message);
     return new Promise((resolve) => {

@@ -324,6 +324,8 @@ class Exchange {
     this.#streaming = true;
     this.#isLive = isLive;
     if (this.#state.draining !== undefined) this.endForShutdown();
+    // The body of a watch has no meaning. Over HTTP/2, each of its bytes can be an object of its own.
+    if (this.#incoming.method === 'GET') this.#request?.dropUnreadBody();
     // Also ends a stream that ignores the request's signal. A failed stream has already ended.
     outgoing.on('close', () => {
       if (this.#streaming) source.cancel();

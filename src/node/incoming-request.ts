@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import { errors, type StatusError } from '../meta/errors.js';
 import type { HttpHeaders, HttpRequest, Peer } from '../protocol/http.js';
+import { JoinedBytes } from '../util/bytes.js';
 import { getOrInsertComputed } from '../util/once.js';
 
 /** A request over HTTP/1.1 or HTTP/2. */
@@ -117,6 +118,11 @@ export class IncomingRequest extends AbortableRequest implements HttpRequest {
     return announcesBody(this.#message) ? readWholeBody(this.#message, limit, this.#onRead) : Promise.resolve(NO_BYTES);
   }
 
+  /** Drops a body that is not being read, which otherwise stays in memory as long as the request. */
+  dropUnreadBody(): void {
+    if (this.#body == null && !isBodyRead(this.#message)) this.#message.resume();
+  }
+
   arrayBuffer(): Promise<ArrayBuffer> {
     return new Response(this.body as BodyInit | null).arrayBuffer();
   }
@@ -214,12 +220,10 @@ const NO_BYTES = new Uint8Array();
 /** Reads the whole body; undefined as soon as it exceeds the limit, and the rest stays unread. */
 function readWholeBody(message: Incoming, limit: number, onRead: () => void): Promise<Uint8Array | undefined> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let length = 0;
+    const body = new JoinedBytes();
     const onData = (chunk: Buffer): void => {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length > limit) {
+      body.add(chunk);
+      if (body.length > limit) {
         settle();
         message.pause();
         resolve(undefined);
@@ -227,8 +231,7 @@ function readWholeBody(message: Incoming, limit: number, onRead: () => void): Pr
     };
     const onEnd = (): void => {
       settle();
-      const [only] = chunks;
-      resolve(chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks, length));
+      resolve(body.bytes());
     };
     const onClose = (): void => {
       settle();

@@ -9,6 +9,8 @@ import { HeldMessages } from './held-messages.js';
 
 /** Above this many unsent bytes, the next message waits. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
+/** The same for messages, which may be short. */
+const MAX_UNSENT_MESSAGES = 1000;
 /** Above this many bytes that the session has not received, the server stops reading. */
 const MAX_UNREAD_BYTES = 256 * 1024;
 /**
@@ -31,10 +33,11 @@ export class WebSocketMessages implements MessageSocket {
   /** In the order of arrival. */
   #unread: Uint8Array[] = [];
   #unreadBytes = 0;
-  /** The bytes since the last message: a message that is not complete. */
+  /** What has arrived since the last message: a message that is not complete. */
   #arrivingBytes = 0;
   /** The message that the session processes, until it asks for the next one. */
   #takenBytes = 0;
+  #unsentMessages = 0;
   /** Pongs that are not sent yet. */
   #pongs = 0;
   #isClosed = false;
@@ -46,7 +49,7 @@ export class WebSocketMessages implements MessageSocket {
     this.#options = options;
     webSocket.on('message', (message: Buffer) => this.#onMessage(message));
     options.connection.on('data', (bytes: Uint8Array) => {
-      this.#arrivingBytes += bytes.length;
+      this.#arrivingBytes += bytes.length + CHUNK_BYTES;
       this.#reportHeld();
     });
     // Automatic pongs would queue any number of them for a client that does not read.
@@ -83,10 +86,14 @@ export class WebSocketMessages implements MessageSocket {
     if (webSocket.readyState !== webSocket.OPEN) return nextTurn();
     const { isText, onMessage } = this.#options;
     onMessage(message.length);
+    this.#unsentMessages++;
     return new Promise((resolve) => {
       // Also called when the connection closes before the message is sent.
-      webSocket.send(message, { binary: !isText }, () => resolve());
-      if (webSocket.bufferedAmount <= MAX_UNSENT_BYTES) resolve();
+      webSocket.send(message, { binary: !isText }, () => {
+        this.#unsentMessages--;
+        resolve();
+      });
+      if (webSocket.bufferedAmount <= MAX_UNSENT_BYTES && this.#unsentMessages <= MAX_UNSENT_MESSAGES) resolve();
     });
   }
 
@@ -149,5 +156,7 @@ const held = new HeldMessages<WebSocketMessages>();
 /** Less does not count: most connections hold a few bytes. */
 const MIN_HELD_BYTES = 256 * 1024;
 
+/** What a chunk of the connection costs besides its content, which may be a single byte. */
+const CHUNK_BYTES = 256;
 /** What a message costs besides its content. */
 const MESSAGE_BYTES = 64;

@@ -47,6 +47,9 @@ const MAX_WATCH_MESSAGE_BYTES = 64 * 1024;
 /** The limit of the reference server. */
 const MAX_MESSAGE_BYTES = 32 * 1024 * 1024;
 
+/** Fragments of a message are in memory as objects, and may have a single byte. */
+const MAX_FRAGMENTS = 1024;
+
 /** How long a client has to answer the closing handshake. */
 const CLOSE_GRACE_MS = 1_000;
 
@@ -110,6 +113,7 @@ function webSocketServer(maxPayload: number): Promise<WebSocketServer> {
         new ws.WebSocketServer({
           noServer: true,
           maxPayload,
+          maxFragments: MAX_FRAGMENTS,
           autoPong: false,
         }),
     );

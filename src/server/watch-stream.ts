@@ -28,7 +28,6 @@ import { ConversionPending } from './versions.js';
 export interface ServerWatchStreamOptions {
   /** Absent: the stream ends after its initial events. */
   readonly cursor?: Cursor;
-  readonly initial: readonly ServerWatchEvent[];
   readonly clock: Clock;
   readonly signal?: AbortSignal | undefined;
   /** The stream ends without an error after this time. */
@@ -90,10 +89,12 @@ export class ServerWatchStream implements RunningWatch, CancellableTimeoutStream
   readonly #timeoutTimers: Undo[] = [];
   readonly #cleanups: Undo[] = [];
 
-  constructor(options: ServerWatchStreamOptions) {
+  /** Takes the array of initial events, and keeps none of them after it was read. */
+  constructor(options: ServerWatchStreamOptions, initial: ServerWatchEvent[]) {
     this.#options = options;
     this.#cursor = options.cursor;
-    this.#queue = [...options.initial];
+    this.#queue = initial;
+    if (this.#cursor !== undefined && initial.length > 0) this.#cursor.onCompacted = () => this.#dropInitialEvents();
     options.watches.add(this);
     this.#cleanups.push(onAbort(options.signal, () => this.close()));
     if (!this.#isClosed && this.#cursor !== undefined) this.#startTimers();
@@ -239,12 +240,15 @@ export class ServerWatchStream implements RunningWatch, CancellableTimeoutStream
       this.#end();
       return undefined;
     } catch (error) {
-      return this.#fail(
-        error instanceof CompactedError
-          ? errors.expired('The resourceVersion for the provided watch is too old.')
-          : error,
-      );
+      return this.#fail(error instanceof CompactedError ? expired() : error);
     }
+  }
+
+  /** What comes after them is not available any more, and their objects may be out of date: a reader would keep them in use. */
+  #dropInitialEvents(): void {
+    if (this.#queue.length === 0) return;
+    this.#queue = [{ type: 'ERROR', object: expired().status }];
+    this.#queueIndex = 0;
   }
 
   /** Ends the stream; the result is its last event. */
@@ -355,6 +359,10 @@ export class ServerWatchStream implements RunningWatch, CancellableTimeoutStream
     for (const undo of this.#cleanups.splice(0)) undo();
     for (const undo of this.#timeoutTimers.splice(0)) undo();
   }
+}
+
+function expired(): StatusError {
+  return errors.expired('The resourceVersion for the provided watch is too old.');
 }
 
 /** Waits until an event is durable; undefined if it is. */

@@ -25,6 +25,8 @@ export interface CursorFilter {
 
 export class Cursor {
   readonly filter: CursorFilter;
+  /** Called once when events that were not polled are compacted, so that the reader can drop what it holds. */
+  onCompacted: (() => void) | undefined;
   readonly #log: EventLog;
   /** Only entries after this revision are delivered; it may be in the future. */
   readonly #after: number;
@@ -93,6 +95,14 @@ export class Cursor {
     }
     this.#onEvent = undefined;
     onEvent(event);
+  }
+
+  /** Called by the log when it has compacted events. */
+  noteCompaction(): void {
+    if (this.#caughtUp || this.#position >= this.#log.firstPosition) return;
+    const { onCompacted } = this;
+    this.onCompacted = undefined;
+    onCompacted?.();
   }
 
   /** Ends the cursor, because its history was replaced. */

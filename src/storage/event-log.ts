@@ -215,6 +215,8 @@ export class EventLog {
     this.#base += this.#head;
     this.#head = 0;
     this.#isShared = false;
+    for (const cursor of this.#cursors) cursor.noteCompaction();
+    for (const cursors of this.#cursorsByNamespace.values()) for (const cursor of cursors) cursor.noteCompaction();
   }
 
   /** Opens a cursor for events after a revision. Throws {@link CompactedError} if some of them are compacted. */

@@ -1,5 +1,5 @@
 /**
- * Conversions of bytes to text: UTF-8 and hexadecimal digits.
+ * Conversions of bytes to text: UTF-8 and hexadecimal digits. Joins bytes that arrive in pieces.
  */
 
 const strict = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true });
@@ -55,4 +55,53 @@ function codePoint(bytes: Uint8Array, at: number, length: number): number {
 /** Two lower-case hexadecimal digits for each byte. */
 export function toHex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** Shorter pieces are copied. */
+const MIN_KEPT_BYTES = 512;
+const BLOCK_BYTES = 16 * 1024;
+
+/** Joins the pieces of a body. Short ones are copied at once: as an object, a byte would take more than a hundred bytes. */
+export class JoinedBytes {
+  readonly #pieces: Uint8Array[] = [];
+  #length = 0;
+  /** The short pieces since the last long one. */
+  #block: Uint8Array | undefined;
+  #used = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  add(piece: Uint8Array): void {
+    const isKept = this.#length === 0 || piece.length >= MIN_KEPT_BYTES;
+    this.#length += piece.length;
+    if (isKept || this.#used + piece.length > BLOCK_BYTES) this.#endBlock();
+    if (isKept) {
+      this.#pieces.push(piece);
+      return;
+    }
+    this.#block ??= new Uint8Array(BLOCK_BYTES);
+    this.#block.set(piece, this.#used);
+    this.#used += piece.length;
+  }
+
+  /** All bytes: the piece itself if there is only one. */
+  bytes(): Uint8Array {
+    this.#endBlock();
+    const [only] = this.#pieces;
+    if (this.#pieces.length === 1 && only !== undefined) return only;
+    const whole = new Uint8Array(this.#length);
+    let at = 0;
+    for (const piece of this.#pieces) {
+      whole.set(piece, at);
+      at += piece.length;
+    }
+    return whole;
+  }
+
+  #endBlock(): void {
+    if (this.#block !== undefined && this.#used > 0) this.#pieces.push(this.#block.slice(0, this.#used));
+    this.#used = 0;
+  }
 }

@@ -24,7 +24,14 @@ import { refuseUnknownOptions } from '../../util/options.js';
 import type { Controller, ControllerContext } from '../runtime/controller.js';
 import { ignoring } from '../runtime/expected-errors.js';
 import { type CertificateAuthority, createCertificateAuthority, notAfterOf, usageExtensions } from './authority.js';
-import { isSignedByOwnKey, kubeletClientProblem, readSigningRequest, type SigningRequest, signers } from './request.js';
+import {
+  isSignedByOwnKey,
+  kubeletClientProblem,
+  readSigningRequest,
+  type SigningRequest,
+  signers,
+  subjectOf,
+} from './request.js';
 
 export interface CertificateSigningOptions {
   /** The authority; a new one is created on first use unless given. */
@@ -124,6 +131,7 @@ async function sign(request: SigningRequest, { spec }: StoredRequest, signing: S
   if (now >= authority.notAfter) throw new Error('error auto signing csr: the signer has expired');
   return authority.issue({
     ...request,
+    subject: subjectOf(request),
     ...usageExtensions(spec.usages ?? []),
     notBefore: now - BACKDATE_MS,
     notAfter: Math.min(now + (ttl < SHORT_MS ? ttl : ttl - BACKDATE_MS), authority.notAfter),

@@ -8,7 +8,13 @@ import { readCertificateRequest } from '../../text/x509/certificate.js';
 import { DerError, DerReader, TAG } from '../../text/x509/der.js';
 import { firstPemBlockIn } from '../../text/x509/pem.js';
 import { toHex } from '../../util/bytes.js';
+import { byKey } from '../../util/order.js';
 import { type Bytes, concat, element, oid, sequence, text } from './write-der.js';
+
+interface SubjectAttribute {
+  readonly type: string;
+  readonly value: string;
+}
 
 export interface SigningRequest {
   readonly commonName: string;
@@ -18,8 +24,8 @@ export interface SigningRequest {
   readonly uris: readonly string[];
   /** 4 or 16 bytes each. */
   readonly ipAddresses: readonly Uint8Array[];
-  /** The subject of the certificate, a complete DER element. */
-  readonly subject: Uint8Array;
+  /** The attributes of the subject that are strings, in order. */
+  readonly attributes: readonly SubjectAttribute[];
   /** A complete DER element as received. */
   readonly publicKey: Uint8Array;
   /** The signed bytes, the algorithm's OID and the signature. */
@@ -61,7 +67,6 @@ export function readSigningRequest(base64: string): SigningRequest {
     emailAddresses: texts(EMAIL),
     uris: texts(URI),
     ipAddresses: of(IP),
-    subject: subjectOf(facts.attributes),
     publicKey,
     signed: { body, algorithm, signature: outer.bitString() },
   };
@@ -73,11 +78,11 @@ const LISTED = ['550406', '55040a', '55040b', '550407', '550408', '550409', '550
 const SINGLE = ['550403', '550405'];
 
 /**
- * The subject for a certificate: the known attributes of the request in a fixed order. Others are dropped, above all a UID,
- * which no signer checks.
+ * The subject for a certificate, a complete DER element: the known attributes of the request in a fixed order. Others are
+ * dropped, above all a UID, which no signer checks.
  * upstream: crypto/x509/pkix Name.ToRDNSequence
  */
-function subjectOf(attributes: readonly { readonly type: string; readonly value: string }[]): Uint8Array {
+export function subjectOf({ attributes }: SigningRequest): Uint8Array {
   const valuesOf = (type: string) => attributes.flatMap((one) => (one.type === type ? [one.value] : []));
   const lists = [
     ...LISTED.map((type) => ({ type, values: valuesOf(type) })),
@@ -87,10 +92,12 @@ function subjectOf(attributes: readonly { readonly type: string; readonly value:
     ...lists.flatMap(({ type, values }) => {
       if (values.length === 0) return [];
       const tagOf = (value: string) => (/^[A-Za-z0-9 '()+,\-./:=?]*$/.test(value) ? TAG.printable : TAG.utf8);
-      const entries = values.map((value) => sequence(oid(type), text(tagOf(value), value)));
+      const entries = values.map((value): [string, Bytes] => {
+        const entry = sequence(oid(type), text(tagOf(value), value));
+        return [toHex(entry), entry];
+      });
       // The elements of a set are sorted by their bytes.
-      entries.sort((left, right) => (toHex(left) < toHex(right) ? -1 : 1));
-      return [element(TAG.set, ...entries)];
+      return [element(TAG.set, ...entries.sort(byKey).map(([, entry]) => entry))];
     }),
   );
 }

@@ -124,11 +124,7 @@ function sharedStreamOptions({ clock, bookmarks, watches, store }: ServerContext
   return { clock, bookmarkTicker: bookmarks, watches, journal: store.journal };
 }
 
-function openStream(
-  parameters: WatchParameters,
-  after: number,
-  initial: readonly ServerWatchEvent[],
-): ServerWatchStream {
+function openStream(parameters: WatchParameters, after: number, initial: ServerWatchEvent[]): ServerWatchStream {
   const { context, request, served, selection, options } = parameters;
   const { range, canMatch } = selection;
   const matches = canMatch ? selection.matches : () => false;
@@ -139,9 +135,8 @@ function openStream(
       after,
       ...(matches === undefined ? {} : { matches }),
     });
-    return new ServerWatchStream({
+    const streamOptions = {
       cursor,
-      initial,
       ...sharedStreamOptions(context),
       storageKey: served.storageKey,
       request,
@@ -150,7 +145,8 @@ function openStream(
       timeoutIsAwaited: options.timeoutSeconds > 0,
       ...(differsFromStored(served) ? { toServedVersion: (object: ApiObject) => toServed(served, object) } : {}),
       ...(options.allowBookmarks ? { makeBookmark: createBookmarkSource(parameters, after) } : {}),
-    });
+    };
+    return new ServerWatchStream(streamOptions, initial);
   } catch (error) {
     if (!(error instanceof CompactedError)) throw error;
     return failedStream(errors.expired(`too old resource version: ${after} (${error.oldest})`), parameters);
@@ -162,8 +158,8 @@ function failedStream({ status }: StatusError, parameters: WatchParameters): Ser
   return finishedStream([{ type: 'ERROR', object: status }], parameters);
 }
 
-function finishedStream(initial: readonly ServerWatchEvent[], { context, request }: WatchParameters) {
-  return new ServerWatchStream({ initial, ...sharedStreamOptions(context), signal: request.signal });
+function finishedStream(initial: ServerWatchEvent[], { context, request }: WatchParameters) {
+  return new ServerWatchStream({ ...sharedStreamOptions(context), signal: request.signal }, initial);
 }
 
 const MIN_TIMEOUT_SECONDS = 1800;

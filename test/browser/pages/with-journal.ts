@@ -26,6 +26,29 @@ export const journalFirst: Scenarios = {
     sessionStorage.setItem('version', open.resourceVersion);
   },
 
+  'does not write after another page has opened the journal, also without locks': async () => {
+    Object.defineProperty(navigator, 'locks', { value: undefined, configurable: true });
+    const first = createCluster({ journal: await indexedDbJournal('twice') });
+    await first.api(ConfigMap).create({ metadata: { name: 'a' } });
+    const second = createCluster({ journal: await indexedDbJournal('twice') });
+    await second.api(ConfigMap).create({ metadata: { name: 'b' } });
+    const failure = await first
+      .api(ConfigMap)
+      .create({ metadata: { name: 'c' } })
+      .catch((error: unknown) => error);
+    equal(failure instanceof Error && failure.message.includes('another page has opened it'), true);
+    await first.close();
+    await second.close();
+    const third = createCluster({ journal: await indexedDbJournal('twice') });
+    const { items } = await third.api(ConfigMap).list();
+    equal(
+      items.map(({ metadata }) => metadata.name),
+      ['a', 'b'],
+    );
+    await third.close();
+    Reflect.deleteProperty(navigator, 'locks');
+  },
+
   'rejects an empty name': async () => {
     const refused = await indexedDbJournal('').catch((error: unknown) => error);
     equal(refused instanceof TypeError, true);

@@ -1,4 +1,6 @@
 /** Watches on the cluster's clock: bookmarks, timeouts, future and compacted revisions. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { ApiRequest } from 'orchplane';
 import { createCluster, memoryStorage, mergePatch, StatusError } from 'orchplane';
 import { ConfigMap, Secret } from 'orchplane/kinds';
@@ -221,6 +223,35 @@ describe('a watch from a resourceVersion', () => {
     const reader = new Reader(configMaps.watch({ resourceVersion: '6' }));
     for (const name of ['five', 'six', 'seven']) await configMaps.create({ metadata: { name } });
     expect(await reader.readAll()).toEqual(['ADDED seven']);
+  });
+
+  test('drops initial events that were not read when the history after them is compacted', async () => {
+    await using cluster = createCluster({ storage: memoryStorage({ historyBytes: 100_000 }) });
+    const api = cluster.api(ConfigMap);
+    const names = ['a', 'b', 'c'];
+    for (const name of names) await api.create({ metadata: { name }, data: { text: 'x'.repeat(50_000) } });
+    const reader = new Reader(api.watch({ resourceVersion: '0' }));
+    expect(await reader.read()).toMatchObject({ type: 'ADDED', object: { metadata: { name: 'a' } } });
+    for (const name of names) await api.patch(name, mergePatch({ data: { text: 'y'.repeat(50_000) } }));
+    expect(await failureOf(reader.read())).toMatchObject({ reason: 'Expired' });
+    expect(await reader.read()).toBe('end');
+  });
+
+  test('keeps no initial events that were read', async () => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage = runInNewContext('gc') as () => void;
+    await using cluster = createCluster({ storage: memoryStorage({ historyBytes: 0 }) });
+    const api = cluster.api(ConfigMap);
+    await api.create({ metadata: { name: 'a' } });
+    const reader = new Reader(api.watch({ resourceVersion: '0' }));
+    expect(await reader.readAll()).toEqual(['ADDED a']);
+    const first = new WeakRef(await api.get('a'));
+    await api.patch('a', mergePatch({ data: { text: 'new' } }));
+    expect(await reader.readAll()).toEqual(['MODIFIED a']);
+    await new Promise((resolve) => setTimeout(resolve));
+    collectGarbage();
+    expect(first.deref()).toBeUndefined();
+    reader.watch.close();
   });
 
   test('fails a watch from a compacted resourceVersion with Expired and names the oldest one', async () => {
