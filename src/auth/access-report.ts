@@ -6,6 +6,7 @@
 import { missingRules } from '../kinds/rbac/coverage.js';
 import { type Dialect, serviceGroup } from '../meta/dialect.js';
 import type { AccessAttributes, AccessRule } from '../protocol/access.js';
+import { getOrInsertComputed } from '../util/once.js';
 import { byKey } from '../util/order.js';
 
 /** Selects recorded checks. All conditions must hold. */
@@ -154,7 +155,7 @@ function reportOf(requests: () => readonly RecordedAccess[], apiVersion: string,
     const found = new Map<string, RecordedAccess[]>();
     for (const request of requests()) {
       const namespace = request.attributes.type === 'resource' ? request.attributes.namespace : '';
-      found.set(namespace, [...(found.get(namespace) ?? []), request]);
+      getOrInsertComputed(found, namespace, () => []).push(request);
     }
     return [...found].sort(byKey);
   };
@@ -293,32 +294,30 @@ function mergeRules(single: readonly AccessRule[]): AccessRule[] {
 type Field = 'verbs' | 'resourceNames' | 'resources' | 'apiGroups' | 'nonResourceURLs';
 
 /** Field by field: rules that agree in all other fields become one. */
-function merge(rules: readonly AccessRule[], fields: readonly Field[]): AccessRule[] {
-  let merged = [...rules];
+function merge(rules: readonly AccessRule[], fields: readonly Field[]): readonly AccessRule[] {
+  let merged: readonly AccessRule[] = withoutGranted(rules);
   for (const field of fields) {
-    const groups = new Map<string, AccessRule>();
+    const groups = new Map<string, { readonly first: AccessRule; readonly words: Set<string> }>();
     for (const rule of merged) {
       const others = fields.filter((other) => other !== field).map((other) => [...(rule[other] ?? [])].sort());
       // A rule without names applies to all names, so it is never merged with one that has names.
       const key = JSON.stringify([others, field === 'resourceNames' ? rule.resourceNames === undefined : 0]);
-      const entry = groups.get(key);
-      groups.set(key, entry === undefined ? rule : { ...entry, ...union(field, entry, rule) });
+      const { words } = getOrInsertComputed(groups, key, () => ({ first: rule, words: new Set<string>() }));
+      for (const word of rule[field] ?? []) words.add(word);
     }
-    merged = [...groups.values()];
+    merged = [...groups.values()].map(({ first, words }) =>
+      words.size === 0 ? first : { ...first, [field]: [...words] },
+    );
   }
-  return merged.filter((rule) => !merged.some((other) => other !== rule && isCoveredBy(rule, other)));
+  return merged;
 }
 
-function union(field: Field, left: AccessRule, right: AccessRule): Partial<Record<Field, readonly string[]>> {
-  const words = [...new Set([...(left[field] ?? []), ...(right[field] ?? [])])];
-  return words.length === 0 ? {} : { [field]: words };
-}
-
-/** Whether a rule without names already grants the rule. */
-function isCoveredBy(rule: AccessRule, other: AccessRule): boolean {
-  if (rule.resourceNames === undefined || other.resourceNames !== undefined) return false;
-  const within = (field: Field) => (rule[field] ?? []).every((yamlScalar) => (other[field] ?? []).includes(yamlScalar));
-  return within('verbs') && within('resources') && within('apiGroups');
+/** Leaves out rules for one name if another rule grants the same for all names. */
+function withoutGranted(rules: readonly AccessRule[]): readonly AccessRule[] {
+  const isNamed = ({ resourceNames }: AccessRule): boolean => resourceNames !== undefined;
+  const grant = ({ verbs, apiGroups, resources }: AccessRule): string => JSON.stringify([verbs, apiGroups, resources]);
+  const granted = new Set(rules.filter((rule) => !isNamed(rule)).map(grant));
+  return rules.filter((rule) => !isNamed(rule) || !granted.has(grant(rule)));
 }
 
 function ordered({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: AccessRule): AccessRule {

@@ -8,6 +8,7 @@ import { mandatoryLevel } from '../kinds/flowcontrol/v1/priority-level-bootstrap
 import { byPrecedence, FLOW_SCHEMAS, PRIORITY_LEVELS } from '../kinds/flowcontrol/v1/resources.js';
 import type { AccessAttributes } from '../protocol/access.js';
 import type { User } from '../protocol/request.js';
+import { recoverFrom } from '../util/catch-error.js';
 import type { Undo } from '../util/clock.js';
 import { invariant } from '../util/invariant.js';
 import { getOrInsertComputed } from '../util/once.js';
@@ -138,9 +139,9 @@ export class Configuration {
       level.update(source);
       levels.set(name, level);
     };
-    for (const object of objects.list(PRIORITY_LEVELS)) add(object as unknown as LevelSource);
+    for (const object of objects.list(PRIORITY_LEVELS)) ifReadable(() => add(object as unknown as LevelSource));
     // Flows are matched against existing levels only, not against levels that are quiescing.
-    const sources = this.#usableFlows(levels);
+    const usable = this.#usableFlows(levels);
     for (const level of this.#levels.values()) {
       if (levels.has(level.name)) continue;
       if (mandatoryLevel(level.name) === undefined) {
@@ -155,7 +156,7 @@ export class Configuration {
     }
     this.#levels = levels;
     if (this.#counts.size > MAX_COUNTS) this.#dropUnusedCounts();
-    this.#flows = sources.map((source) => this.#flowFrom(source));
+    this.#flows = usable.map((flow) => this.#flowFrom(flow));
     this.#byUser.clear();
     const sumOfShares = this.levels.reduce((sum, { shares }) => sum + shares.nominalConcurrencyShares, 0);
     for (const level of this.levels) level.setBounds(this.#totalSeats, sumOfShares);
@@ -164,19 +165,21 @@ export class Configuration {
   }
 
   /** The flows whose level exists, by precedence; missing mandatory flows are added. */
-  #usableFlows(levels: ReadonlyMap<string, Level>): FlowSource[] {
+  #usableFlows(levels: ReadonlyMap<string, Level>): CompiledFlow[] {
     const objects = this.#options.objects.list(FLOW_SCHEMAS) as unknown as readonly FlowSource[];
-    const usable = objects.filter(({ spec }) => levels.has(spec.priorityLevelConfiguration.name)).sort(byPrecedence);
-    const mandatoryFlows = (name: string): FlowSource[] => {
+    const usable = objects
+      .flatMap((source) => ifReadable(() => ({ ...source, flow: compileFlow(source) })))
+      .sort(byPrecedence)
+      .flatMap(({ flow }) => (levels.has(flow.level) ? flow : []));
+    const mandatoryFlows = (name: string): CompiledFlow[] => {
       const spec = mandatoryFlow(name);
-      const isThere = usable.some(({ metadata }) => metadata.name === name);
-      return spec === undefined || isThere ? [] : [{ metadata: { name, uid: '' }, spec }];
+      const isThere = usable.some((flow) => flow.name === name);
+      return spec === undefined || isThere ? [] : [compileFlow({ metadata: { name, uid: '' }, spec })];
     };
     return [...mandatoryFlows(EXEMPT), ...usable, ...mandatoryFlows(CATCH_ALL)];
   }
 
-  #flowFrom(source: FlowSource): Flow {
-    const compiled = compileFlow(source);
+  #flowFrom(compiled: CompiledFlow): Flow {
     const place = this.#levels.get(compiled.level);
     invariant(place !== undefined, 'a usable flow has a level');
     const { flowSchema, priorityLevel } = this.#headerNames;
@@ -224,4 +227,16 @@ function isCatchAll({ name }: CompiledFlow): boolean {
 /** `X-Kubernetes-…` header capitalization. */
 function headerCase(name: string): string {
   return name.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
+}
+
+/**
+ * Nothing for an object that the server would not accept, such as one with `rules: [null]`, which a restored state may
+ * contain: it matches no request, and must not fail all of them.
+ */
+function ifReadable<Value>(read: () => Value): Value[] {
+  return recoverFrom<TypeError, Value[]>(
+    TypeError,
+    () => [read()],
+    () => [],
+  );
 }

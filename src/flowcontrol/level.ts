@@ -54,10 +54,10 @@ export class Level {
     this.isQuiescing = false;
     this.uid = metadata.uid;
     // Stored objects are immutable, so the same spec has the same queues.
-    if (spec === this.#spec) return;
-    this.#spec = spec;
+    if (this.#spec !== undefined && spec === this.#spec) return;
     this.shares = spec.limited ?? spec.exempt ?? NO_SHARES;
     this.#queuing = queuingOf(spec);
+    this.#spec = spec;
   }
 
   /** Sets the nominal seats and their bounds before lending. */

@@ -11,7 +11,7 @@ import { dirname, resolve as resolvePath } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { yamlBody } from '../codec/yaml.js';
-import { type HttpTransportOptions, httpTransport } from '../http/transport/http-transport.js';
+import { checkedToken, type HttpTransportOptions, httpTransport } from '../http/transport/http-transport.js';
 import { kubernetesDialect } from '../meta/dialect.js';
 import { BodyError } from '../protocol/body.js';
 import type { Transport } from '../protocol/transport.js';
@@ -91,7 +91,8 @@ export function kubeconfigBackend(
   const agent = agentFor(config, url, token === undefined);
   return {
     url,
-    token: token ?? tokenOf(config),
+    // Checked here: the errors of Node print what a header cannot carry.
+    token: typeof token === 'function' ? token : (checkedToken(token) ?? tokenOf(config)),
     namespace: stringAt(config, config.context, 'namespace') ?? 'default',
     fetch: createFetch(agent),
     agent,
@@ -229,8 +230,8 @@ function tokenOf(config: ContextConfig): KubeconfigBackend['token'] {
     );
   }
   const file = stringAt(config, user, 'tokenFile');
-  if (file === undefined) return stringAt(config, user, 'token');
-  return async () => (await readFile(resolvePath(folder, file), 'utf8')).trim();
+  if (file === undefined) return checkedToken(stringAt(config, user, 'token'));
+  return async () => checkedToken((await readFile(resolvePath(folder, file), 'utf8')).trim()) ?? '';
 }
 
 /** An agent with the cluster's CA and the user's certificate. Invalid certificates are reported here. */

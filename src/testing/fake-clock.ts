@@ -128,7 +128,8 @@ export function fakeClock(options: FakeClockOptions = {}): FakeClock {
     },
     ...(randomizer === undefined ? {} : { turn: randomizer.turn, order: randomizer.order }),
     async advance(ms) {
-      if (!(ms >= 0 && ms < Number.POSITIVE_INFINITY)) {
+      // Of JavaScript callers: a text would be appended to the time.
+      if (!(Number.isFinite(ms) && ms >= 0)) {
         throw new RangeError(`orchplane: a clock is advanced by zero or more milliseconds, not by ${ms}`);
       }
       const moved = moving.then(() => moveBy(ms));

@@ -8,9 +8,9 @@ import { quote } from '../text/go/go-text.js';
 import { JsonSyntaxError, parseJson } from '../text/json/parse-json.js';
 import type { Clock } from '../util/clock.js';
 import { cloneJson, copyJson, escapeForPages, isRecord, printJson } from '../util/json.js';
+import { readText } from '../util/read-text.js';
 import { checkBundle } from './ca-bundle.js';
 import { canConnectToAddresses, networkProblem, sendToBackend } from './connection.js';
-import { readText } from './read-text.js';
 import { resolveService, routableSpec, type ServiceView, serviceHost } from './service-address.js';
 
 /** What calls need of their cluster. */

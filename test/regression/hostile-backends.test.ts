@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { tokenWebhook } from '../../src/index.js';
 import { kubernetesDialect } from '../../src/meta/dialect.js';
 import { systemClock } from '../../src/util/clock.js';
-import { readText } from '../../src/webhook/read-text.js';
+import { readText } from '../../src/util/read-text.js';
 
 /** A server that answers each connection with a text. */
 async function listen(answer: (socket: Socket) => void) {

@@ -137,8 +137,9 @@ export function chargesFor(
   });
 }
 
+/** A restored object may have none. */
 function statusOf(quota: ApiObject): ResourceQuota['status'] {
-  return quota['status'] as ResourceQuota['status'];
+  return (quota['status'] ?? {}) as ResourceQuota['status'];
 }
 
 function limitedNames(quota: ApiObject): readonly string[] {

@@ -9,8 +9,8 @@ import { systemClock } from '../../util/clock.js';
 import { subtleCrypto } from '../../util/ids.js';
 import { isRecord, own } from '../../util/json.js';
 import { messageOf } from '../../util/message-of.js';
+import { readText } from '../../util/read-text.js';
 import { networkProblem, sendToBackend } from '../../webhook/connection.js';
-import { readText } from '../../webhook/read-text.js';
 import type { CompactToken } from '../tokens/compact.js';
 
 /** The signature algorithms of ID tokens. Symmetric ones are not accepted. */

@@ -23,8 +23,8 @@ import { apiVersionOf } from '../../meta/gvk.js';
 import { type DiscoveryDocument, type DiscoveryVersion, groupEntry } from '../../registry/discovery.js';
 import type { Clock } from '../../util/clock.js';
 import { isRecord } from '../../util/json.js';
+import { readText } from '../../util/read-text.js';
 import { type AggregationTarget, resolveAggregation } from '../../webhook/aggregation.js';
-import { readText } from '../../webhook/read-text.js';
 import type { ServiceView } from '../../webhook/service-address.js';
 import type { ApiServiceIndex, RemoteApi } from './api-services.js';
 

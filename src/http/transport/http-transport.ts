@@ -241,7 +241,7 @@ function pause(delayMs: number, clock: Clock, signal: AbortSignal | undefined): 
 }
 
 /** Validates a token. Throws TypeError for one that a header cannot carry, without disclosing it. */
-function checkedToken(token: unknown): string | undefined {
+export function checkedToken(token: unknown): string | undefined {
   if (token === undefined) return undefined;
   const problem = typeof token === 'string' ? tokenProblem(token) : 'is not a string';
   if (problem !== undefined) throw new TypeError(`orchplane: the token ${problem}`);

@@ -7,6 +7,7 @@ import type { ApiRequest } from '../../protocol/request.js';
 import type { ApiResponse, ObjectResponse } from '../../protocol/response.js';
 import { JsonSyntaxError, parseJson } from '../../text/json/parse-json.js';
 import { deepFreeze, isRecord, type MutableRecord } from '../../util/json.js';
+import { readText } from '../../util/read-text.js';
 import { parseMediaType } from '../header-values.js';
 import {
   brokenResponseError,
@@ -72,7 +73,7 @@ export async function readFailure(asked: SentRequest, response: Response): Promi
     // Browsers hide the code of a redirect.
     return redirectError(asked.request, { ...head, code: head.code || 302 }, response.headers.get('location'));
   }
-  const text = await textOf(response);
+  const text = await textOf(response, MAX_ERROR_BODY);
   const type = parseMediaType(response.headers.get('content-type') ?? '');
   if (type === 'application/json') {
     const failed = statusError(parseLoosely(text), head);
@@ -82,12 +83,22 @@ export async function readFailure(asked: SentRequest, response: Response): Promi
   return errorWithoutStatus(asked, head, isText ? text : '');
 }
 
-async function textOf(response: Response): Promise<string> {
+/** More does not fit into a string of V8, but would be read into memory first. */
+const MAX_BODY = 0x1fffffe8;
+
+/** An error is short; the reference server's are at most some kilobytes. */
+const MAX_ERROR_BODY = 16 * 1024 * 1024;
+
+async function textOf(response: Response, maxLength = MAX_BODY): Promise<string> {
+  let text: string | undefined;
   try {
-    return await response.text();
+    // The fetch of some platforms has no streams.
+    text = response.body === undefined ? await response.text() : await readText(response, maxLength);
   } catch (error) {
     throw brokenResponseError(error);
   }
+  if (text === undefined) throw brokenResponseError(new Error(`it is longer than ${maxLength} bytes`));
+  return text;
 }
 
 function parseBody(request: ApiRequest, head: ResponseHead, text: string): unknown {

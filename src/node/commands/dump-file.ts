@@ -52,5 +52,6 @@ const JSON_FORMAT: DumpFormat = {
 const YAML_FORMAT: DumpFormat = {
   start: 'apiVersion: v1\nkind: List\nitems:',
   item: (object, isFirst) => (isFirst ? '\n' : '') + writeYaml([object], { quoteMergeKeys: true }),
-  end: (resourceVersion, isEmpty) => `${isEmpty ? ' []\n' : ''}metadata:\n  resourceVersion: "${resourceVersion}"\n`,
+  end: (resourceVersion, isEmpty) =>
+    `${isEmpty ? ' []\n' : ''}metadata:\n  resourceVersion: ${JSON.stringify(resourceVersion)}\n`,
 };

@@ -8,7 +8,7 @@ import {
   AccessChecks,
   type AccessReport,
   isAllowedBy,
-  type RecordedAccess,
+  type RoleLike,
 } from '../../auth/access-report.js';
 import { bindingOf } from '../../auth/role-bindings.js';
 import { AccessLogError, readAccessLog, UNKNOWN_USER } from '../../http/access-log.js';
@@ -16,6 +16,7 @@ import { initialClusterRoles } from '../../kinds/rbac/bootstrap/objects.js';
 import { type Dialect, dialectNamed } from '../../meta/dialect.js';
 import { TimeError, timeToMs } from '../../text/time/time.js';
 import { messageOf, onOneLine } from '../../util/message-of.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import { type CommandEnvironment, defineCommand, UsageError } from './command.js';
 import { errorLine } from './manifest-input.js';
 import { counted, valueText } from './output.js';
@@ -54,8 +55,9 @@ export const command = defineCommand({
       .filter(({ source }) => source.includes(agent))
       .map((check) => (check.user === UNKNOWN_USER ? { ...check, user: named } : check));
     const recorded = new AccessChecks();
+    const common = commonRoles(dialect);
     for (const check of checks) {
-      if (!check.allowed || !isForEveryone(check, dialect)) recorded.add(check);
+      if (!check.allowed || !isAllowedBy(check.attributes, common)) recorded.add(check);
     }
     const filter = {
       ...(values.user === undefined ? {} : { user: values.user }),
@@ -73,7 +75,8 @@ export const command = defineCommand({
     if (users.includes(UNKNOWN_USER))
       environment.writeError('a recording does not contain the user; --user names it\n');
     if (users.length > 1) {
-      environment.writeError(`the roles are for ${users.length} users (${users.join(', ')}); --user selects one\n`);
+      const named = users.slice(0, MAX_NAMED_USERS).join(', ') + (users.length > MAX_NAMED_USERS ? ', …' : '');
+      environment.writeError(`the roles are for ${users.length} users (${named}); --user selects one\n`);
     }
     const refused = requests.filter((request) => request.refused > 0).length;
     if (refused > 0)
@@ -84,6 +87,8 @@ export const command = defineCommand({
   },
 });
 
+const MAX_NAMED_USERS = 20;
+
 interface RoleFormat {
   readonly 'cluster-role'?: boolean | undefined;
   readonly output?: 'yaml' | 'json' | undefined;
@@ -92,12 +97,12 @@ interface RoleFormat {
 function rolesText(report: AccessReport, name: string, { output = 'yaml', ...values }: RoleFormat): string {
   const one = values['cluster-role'] === true;
   const roles = one ? [report.clusterRole(name)] : report.roles(name);
-  const bindings = roles.map((role) => {
-    const isPart = ({ attributes }: RecordedAccess) =>
-      one || (attributes.type === 'resource' ? attributes.namespace : '') === (role.metadata.namespace ?? '');
-    const users = report.requests.filter(isPart).map(({ user }) => user);
-    return bindingOf(role, users);
-  });
+  const users = new Map<string, Set<string>>();
+  for (const { user, attributes } of report.requests) {
+    const namespace = one || attributes.type !== 'resource' ? '' : attributes.namespace;
+    getOrInsertComputed(users, namespace, () => new Set<string>()).add(user);
+  }
+  const bindings = roles.map((role) => bindingOf(role, users.get(role.metadata.namespace ?? '') ?? []));
   if (output === 'json')
     return valueText('json', { apiVersion: 'v1', kind: 'List', metadata: {}, items: [...roles, ...bindings] });
   return [report.yaml(name, { clusterRole: one }), ...bindings.map((each) => valueText('yaml', each))].join('---\n');
@@ -139,15 +144,12 @@ function timeOf(option: string, given: string | undefined): number | undefined {
   }
 }
 
-/** The roles that every authenticated user has. */
 const COMMON_ROLES: readonly string[] = ['system:discovery', 'system:basic-user', 'system:public-info-viewer'];
 
-function isForEveryone({ attributes }: AccessCheck, dialect: Dialect): boolean {
+/** The roles that every authenticated user has. */
+function commonRoles(dialect: Dialect): readonly RoleLike[] {
   const roles = initialClusterRoles(dialect).filter(({ metadata }) => COMMON_ROLES.includes(metadata.name ?? ''));
-  return isAllowedBy(
-    attributes,
-    roles.map((role) => ({ ...role, kind: 'ClusterRole' })),
-  );
+  return roles.map((role) => ({ ...role, kind: 'ClusterRole' }));
 }
 
 /** The name of a service account, or a user name that is a name of an object. */

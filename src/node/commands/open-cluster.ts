@@ -10,6 +10,7 @@ import type { Transport } from '../../protocol/transport.js';
 import { recoverFrom, translateError } from '../../util/catch-error.js';
 import { isRecord } from '../../util/json.js';
 import { messageOf } from '../../util/message-of.js';
+import { readText } from '../../util/read-text.js';
 import { kubeconfigBackend } from '../kubeconfig-transport.js';
 import {
   type CommandEnvironment,
@@ -168,6 +169,9 @@ function connectTo(connection: ClusterConnection, { writeError }: CommandEnviron
   };
 }
 
+/** Discovery of a cluster with thousands of CRDs takes some megabytes. */
+const MAX_DOCUMENT = 64 * 1024 * 1024;
+
 /** Reads a document that is not an object of the API. */
 async function readDocument(connection: ClusterConnection, path: string, accept: string): Promise<unknown> {
   const { url, token } = connection;
@@ -177,7 +181,8 @@ async function readDocument(connection: ClusterConnection, path: string, accept:
   const response = await connection.fetch(new Request(address, { headers })).catch((error: unknown) => {
     throw unreachable(address, error);
   });
-  const text = await response.text();
+  const text = await readText(response, MAX_DOCUMENT);
+  if (text === undefined) throw new Error(`${address} answers with more than ${MAX_DOCUMENT} bytes`);
   if (response.ok) return parseAnswer(address, text);
   const status: unknown = recoverFrom(
     SyntaxError,

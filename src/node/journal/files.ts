@@ -3,6 +3,7 @@
  */
 import {
   closeSync,
+  constants,
   fdatasync,
   fdatasyncSync,
   fstatSync,
@@ -53,6 +54,9 @@ export interface JournalFile {
 const MODE = 0o600;
 const FOLDER_MODE = 0o700;
 
+/** A folder from others may contain a link to any file of the user. Windows has no such flag. */
+const NO_LINKS: number = constants.O_NOFOLLOW ?? 0;
+
 /** The file system of Node. */
 export const nodeFiles: JournalFiles = {
   makeFolder(folder) {
@@ -64,7 +68,8 @@ export const nodeFiles: JournalFiles = {
   list: (folder) => readdirSync(folder),
   read: (path) => readFileSync(path),
   open(path, how) {
-    const descriptor = openSync(path, how === 'new' ? 'w' : 'r+', MODE);
+    const create = how === 'new' ? constants.O_CREAT | constants.O_TRUNC : 0;
+    const descriptor = openSync(path, constants.O_RDWR | create | NO_LINKS, MODE);
     const { dev, ino } = fstatSync(descriptor);
     return {
       write: (bytes, position) => writeSync(descriptor, bytes, 0, bytes.length, position),

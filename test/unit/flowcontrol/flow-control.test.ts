@@ -128,6 +128,22 @@ describe('flow control objects', () => {
     expect(Object.values(atOnce(flow.admit(requestDigest('u'))).headers)).toEqual(['', '']);
   });
 
+  test.each([
+    ['a schema without a spec', { flows: { bad: undefined as unknown as object } }],
+    ['a schema without a level', { flows: { bad: { matchingPrecedence: 1 } } }],
+    ['a schema whose rules are null', { flows: { bad: { ...flowOf('u', 'exempt', 1), rules: [null] } } }],
+    ['a schema without subjects', { flows: { bad: { ...flowOf('u', 'exempt', 1), rules: [{ subjects: null }] } } }],
+    ['a level without a response to its limit', { levels: { bad: { type: 'Limited', limited: {} } } }],
+    ['a mandatory level without a response', { levels: { 'catch-all': { type: 'Limited', limited: {} } } }],
+  ])('ignores %s, as a restored state may contain it', (_, given) => {
+    const { flow, putFlows } = flowServer({ ...given });
+    for (let refresh = 0; refresh < 2; refresh++) {
+      expect(flow.classify(requestDigest('u')).flowSchema).toBe('global-default');
+      expect(flow.metrics.levels().map(({ priorityLevel }) => priorityLevel)).not.toContain('bad');
+      putFlows({});
+    }
+  });
+
   test('works without any flow control objects', () => {
     const { flow } = flowServer({}, { objects: { get: () => undefined, list: () => [] }, totalSeats: 7 });
     expect(flow.classify(requestDigest('u')).flowSchema).toBe('catch-all');

@@ -64,6 +64,17 @@ describe('fakeClock', () => {
     expect(ran).toEqual([10, 20, 30]);
   });
 
+  test.each([-1, Number.NaN, Number.POSITIVE_INFINITY, '5', null, undefined, 5n])(
+    'is not advanced by %s',
+    async (ms) => {
+      const clock = fakeClock({ now: 7 });
+      await expect(clock.advance(ms as number)).rejects.toThrow(
+        /a clock is advanced by zero or more milliseconds, not by/,
+      );
+      expect(clock.now()).toBe(7);
+    },
+  );
+
   test('does not run a cancelled timer', async () => {
     const clock = fakeClock();
     const ran: string[] = [];

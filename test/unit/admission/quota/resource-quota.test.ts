@@ -1,5 +1,14 @@
 /** What the ResourceQuota plugin admits and charges. */
-import { type AdmissionPlugin, defaultAdmission, errors, jsonPatch, mergePatch, strategicPatch } from 'orchplane';
+import {
+  type AdmissionPlugin,
+  type ApiObject,
+  createCluster,
+  defaultAdmission,
+  errors,
+  jsonPatch,
+  mergePatch,
+  strategicPatch,
+} from 'orchplane';
 import {
   ConfigMap,
   LocalSubjectAccessReview,
@@ -67,6 +76,24 @@ describe('a quota', () => {
     await cluster.api(ResourceQuota).create({ metadata: { name: 'q' }, spec: { hard: { [MAPS]: '0' } } });
     await expect(map('a')).resolves.toBeDefined();
     expect(await usedOf(cluster, 'q')).toBeUndefined();
+  });
+
+  test('enforces nothing for a restored object that has no status field at all', async () => {
+    const quota = {
+      apiVersion: 'v1',
+      kind: 'ResourceQuota',
+      metadata: {
+        name: 'q',
+        namespace: 'default',
+        uid: 'q',
+        resourceVersion: '1',
+        creationTimestamp: '2030-01-01T00:00:00Z',
+      },
+      spec: { hard: { [MAPS]: '0' } },
+    } as unknown as ApiObject;
+    const restored = createCluster({ dialect: 'kubernetes', from: { resourceVersion: '1', objects: [quota] } });
+    await expect(restored.api(ConfigMap).create({ metadata: { name: 'a' } })).resolves.toBeDefined();
+    await restored.close();
   });
 
   test('enforces the limits in its status, not in its spec', async () => {

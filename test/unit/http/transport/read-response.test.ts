@@ -77,6 +77,38 @@ describe('failures with a Status', () => {
   });
 });
 
+describe('bodies that do not end', () => {
+  function endless(size: number) {
+    const part = new Uint8Array(size);
+    let sent = 0;
+    let isCancelled = false;
+    const body = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          sent++;
+          controller.enqueue(part);
+        },
+        cancel() {
+          isCancelled = true;
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    return { body, sent: () => sent, isCancelled: () => isCancelled };
+  }
+
+  test.each([
+    ['an error', 500, 1024 * 1024, 17],
+    ['an object', 200, 2 ** 29, 1],
+  ])('are not read into memory as %s', async (_, status, size, parts) => {
+    const source = endless(size);
+    const response = new Response(source.body, { status, headers: { 'content-type': 'application/json' } });
+    const { reason, message } = await failure(response);
+    expect([reason, message]).toEqual(['ServiceUnavailable', expect.stringMatching(/it is longer than \d+ bytes$/)]);
+    expect([source.sent(), source.isCancelled()]).toEqual([parts, true]);
+  });
+});
+
 describe('failures without a Status', () => {
   const html = { headers: { 'content-type': 'text/html' } };
 

@@ -177,6 +177,21 @@ describe('a server that is not as expected', () => {
     return `{"current-context":"a","contexts":[{"name":"a","context":{"cluster":"c"}}],"clusters":[{"name":"c","cluster":{"server":"http://127.0.0.1:${port}"}}]}`;
   }
 
+  test('gets no token that a header cannot carry, and errors do not contain it', async () => {
+    const folder = temporaryFolder();
+    const [file, tokenFile] = [join(folder, 'kubeconfig'), join(folder, 'token')];
+    writeFileSync(tokenFile, 'secret\nsecret\n');
+    const config = JSON.parse(await answering({}));
+    const [context] = config.contexts;
+    context.context.user = 'u';
+    writeFileSync(file, JSON.stringify({ ...config, users: [{ name: 'u', user: { tokenFile } }] }));
+    for (const options of [[], ['--token', 'secret\nsecret']]) {
+      const { code, out, err } = await run(['get', 'pods', '--kubeconfig', file, ...options]);
+      expect([code, out]).toEqual([2, '']);
+      expect(err).toBe('orchplane: the token contains a line break, which a header cannot carry\n');
+    }
+  });
+
   test.each([200, 404, 502])('is named if it answers with HTML and status %d', async (code) => {
     const kubeconfig = await answering({ '/api': [code, '<html>welcome</html>'] });
     const { code: exit, out, err } = await run(['get', 'pods', '--kubeconfig', kubeconfig]);

@@ -207,6 +207,28 @@ describe('a file journal', () => {
     expect(readdirSync(path).filter((name) => name.startsWith('lock'))).toEqual([]);
   });
 
+  test.each(['reserve', 'journal-1', 'journal-1.damaged'])(
+    'does not write through a symbolic link with the name %s, which a folder from others may contain',
+    async (name) => {
+      const path = newFolder();
+      const cluster = createCluster({ journal: fileJournal(path) });
+      await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+      await cluster.close();
+      const journal = readFileSync(join(path, 'journal-1'));
+      // Also a damaged one, of which a copy is saved.
+      const content = name === 'journal-1' ? journal : Buffer.from('precious');
+      const target = join(folder, `precious-${name}`);
+      writeFileSync(target, content);
+      rmSync(join(path, name), { force: true });
+      symlinkSync(target, join(path, name));
+      if (name.endsWith('.damaged')) writeFileSync(join(path, 'journal-1'), Buffer.from(journal).fill(1, 100, 200));
+      expect(() =>
+        createCluster({ journal: fileJournal(path, { salvage: true, onWarning: () => undefined }) }),
+      ).toThrow(/ELOOP/);
+      expect(readFileSync(target).equals(content)).toBe(true);
+    },
+  );
+
   test('takes over a lock whose takeover was interrupted', async () => {
     const path = newFolder();
     await createCluster({ journal: fileJournal(path) }).close();
