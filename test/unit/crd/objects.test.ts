@@ -377,3 +377,19 @@ test('reads an object without defaults that were added later and would make it t
   expect((await widgets.get('large'))['spec']).toEqual({ list });
   expect((await widgets.get('small'))['spec']).toEqual({ list: [{ a: 'x'.repeat(100) }] });
 });
+
+test('does not read the managers of an object again that an update sends back', async () => {
+  const { widgets } = await served(object({ tags: { type: 'array', items: STRING, 'x-orch-list-type': 'set' } }));
+  const made = await widgets.create(widget('a', { tags: ['p', 'q'] }), { fieldManager: 'one' });
+  const updated = await widgets.update(
+    {
+      ...made,
+      metadata: { ...made.metadata, labels: { a: 'b' }, managedFields: structuredClone(made.metadata.managedFields) },
+    } as never,
+    { fieldManager: 'two' },
+  );
+  const fieldsOf = ({ metadata }: typeof made) =>
+    metadata.managedFields?.find(({ manager }) => manager === 'one')?.fieldsV1;
+  expect(updated.metadata.managedFields?.map(({ manager }) => manager)).toEqual(['one', 'two']);
+  expect(fieldsOf(updated)).toBe(fieldsOf(made));
+});
