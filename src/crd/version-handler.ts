@@ -18,7 +18,7 @@ import { DecodeError } from '../schema/decode-scalar.js';
 import type { JSONSchemaProps } from '../schema/json-schema.js';
 import type { ObjectNode } from '../schema/schema-node.js';
 import { verbatim } from '../text/go/go-text.js';
-import { translateError } from '../util/catch-error.js';
+import { recoverFrom, translateError } from '../util/catch-error.js';
 import type { MutableRecord, ParsedBody } from '../util/json.js';
 import { copyJson, deepEqual, deepFreeze } from '../util/json.js';
 import { chain, type MaybePromise } from '../util/maybe-promise.js';
@@ -168,7 +168,7 @@ export class VersionHandler implements CustomResourceHandler {
       // A field that the strategy removed may have a default, and an apply may leave nulls. The next read applies the
       // default and drops the nulls, so the object is not marked as up to date.
       const schema = this.#settings.schema();
-      if (withDefaults(schema, object) === object && !hasDroppedNulls(schema, object)) this.#upToDate.add(object);
+      if (this.#withDefaults(object) === object && !hasDroppedNulls(schema, object)) this.#upToDate.add(object);
       return object;
     }
     return chain(converter.convert([object], storageApiVersion), ([converted]) =>
@@ -192,12 +192,21 @@ export class VersionHandler implements CustomResourceHandler {
     pruneUnknown(schema, value, WHOLE_RESOURCE);
     dropNulls(schema, value);
     coerceEmbeddedResources(schema, value, { dropMalformed: true });
-    applyDefaults(schema, value);
-    if (deepEqual(value, stored)) {
+    const filled = this.#withDefaults(value) ?? value;
+    if (deepEqual(filled, stored)) {
       this.#upToDate.add(stored);
       return stored;
     }
-    return deepFreeze(inWireOrder(value)) as ApiObject;
+    return deepFreeze(inWireOrder(filled)) as ApiObject;
+  }
+
+  /**
+   * Undefined if the defaults are too large: an object that was written before they were added to the schema may have room for
+   * any number of them. It is read without defaults.
+   */
+  #withDefaults(object: MutableRecord | ApiObject): MutableRecord | ApiObject | undefined {
+    const fill = () => withDefaults(this.#settings.schema(), object, MAX_STORED_BYTES);
+    return recoverFrom(DefaultsTooLargeError, fill, () => undefined);
   }
 
   #pruned(object: ApiObject): ApiObject {

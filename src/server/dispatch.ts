@@ -20,7 +20,7 @@ import { create, update } from './verbs/update.js';
 import { onView } from './verbs/view.js';
 import { onAction, onVirtual } from './verbs/virtual.js';
 import { watch } from './verbs/watch.js';
-import { ConversionPending } from './versions.js';
+import { ConversionPending, MAX_CONVERSIONS } from './versions.js';
 
 type Handler = (context: ServerContext, request: ApiRequest, served: ServedKind) => MaybePromise<ApiResponse>;
 
@@ -59,14 +59,14 @@ export function dispatch(context: ServerContext, request: ApiRequest): MaybeProm
   return chain(answered, (response) => ({ ...response, warnings: [warning, ...response.warnings] }));
 }
 
-/** Copies the body, because the caller may change its object while a conversion webhook runs. */
+/**
+ * Copies the body, because the caller may change its object while a conversion webhook runs. The copy of the request identifies
+ * its attempts.
+ */
 function detached(request: ApiRequest): ApiRequest {
   const body = request.body?.detach?.();
-  return body === undefined ? request : { ...request, body };
+  return body === undefined ? { ...request } : { ...request, body };
 }
-
-/** More than real contention causes: objects that are written faster than they are converted. */
-const MAX_CONVERSIONS = 100;
 
 /** Waits for pending conversions of stored objects and starts the request again. */
 function whenConverted(

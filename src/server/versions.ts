@@ -19,6 +19,9 @@ import { chain, isPromise, type MaybePromise } from '../util/maybe-promise.js';
 import { getOrInsertComputed } from '../util/once.js';
 import { seal } from './steps/seal.js';
 
+/** More than real contention causes: objects that are written faster than they are converted. */
+export const MAX_CONVERSIONS = 100;
+
 /** Objects are being converted; start the request again when `ready` resolves. */
 export class ConversionPending extends Error {
   override readonly name = 'ConversionPending';

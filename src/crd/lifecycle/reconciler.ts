@@ -81,7 +81,8 @@ class CrdReconciler implements ServerReconciler {
     for (let readsAll = true; this.#hasWork() && !this.#server.isWriting() && passes < MAX_PASSES; passes++) {
       this.#lastChanges = this.#server.lastChange(CRDS);
       // A CRD with a name conflict is reconciled after every change, because the change may have freed the name.
-      const due = new Set([...this.#written, ...this.#nameConflicts, ...this.#terminating.keys()]);
+      const due = new Set([...this.#written, ...this.#nameConflicts]);
+      for (const name of this.#terminating.keys()) if (!this.#isPaced(name)) due.add(name);
       this.#written.clear();
       this.#converted.clear();
       this.#writeCount = 0;
@@ -159,9 +160,12 @@ class CrdReconciler implements ServerReconciler {
 
   #hasWork(): boolean {
     if (this.#server.lastChange(CRDS) !== this.#lastChanges || this.#converted.size > 0) return true;
-    return [...this.#terminating].some(
-      ([name, resource]) => this.#paced.get(name)?.isOver !== false && this.#isEmpty(resource),
-    );
+    return [...this.#terminating].some(([name, resource]) => !this.#isPaced(name) && this.#isEmpty(resource));
+  }
+
+  /** Whether its cleanup waits. There may be thousands: each would be looked at after each change of another one. */
+  #isPaced(name: string): boolean {
+    return this.#paced.get(name)?.isOver === false;
   }
 
   #crds(): readonly Crd[] {

@@ -34,13 +34,15 @@ interface Filling {
 
 /**
  * Applies defaults to a value that may be frozen. Returns the value itself if nothing is added, otherwise a copy that
- * shares all unchanged parts. Objects with added fields are in wire order.
+ * shares all unchanged parts. Objects with added fields are in wire order. Throws as {@link applyDefaults}.
  */
-export function withDefaults<Value>(schema: StructuralSchema, value: Value): Value {
+export function withDefaults<Value>(
+  schema: StructuralSchema,
+  value: Value,
+  maxBytes = Number.POSITIVE_INFINITY,
+): Value {
   const plan = planOf(schema);
-  return plan === undefined
-    ? value
-    : (withFilled(plan, value, { isDraft: false, bytesLeft: Number.POSITIVE_INFINITY }) as Value);
+  return plan === undefined ? value : (withFilled(plan, value, { isDraft: false, bytesLeft: maxBytes }) as Value);
 }
 
 /** The defaults at and below a schema node. A node without any has no plan. */

@@ -151,6 +151,8 @@ function compareItems(list: ListNode, before: unknown, after: unknown): Change |
   const left = listOf(before);
   const right = listOf(after);
   if (left.length === 0 && right.length === 0) return deepEqual(before, after) ? undefined : MODIFIED;
+  // Indexes of long lists take long, and most updates do not change a list.
+  if (isSameAtomic(left, right)) return undefined;
   const was = indexItems(list, left).byElement;
   const is = indexItems(list, right).byElement;
   const changes: MemberChange[] = [];

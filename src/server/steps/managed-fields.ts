@@ -39,7 +39,7 @@ import type { ApiRequest } from '../../protocol/request.js';
 import { zeroValue } from '../../schema/decode.js';
 import type { ObjectNode, SchemaNode } from '../../schema/schema-node.js';
 import { recoverFrom, translateError } from '../../util/catch-error.js';
-import { copyJson, isRecord, type MutableRecord, setOwn } from '../../util/json.js';
+import { copyJson, deepEqual, isRecord, type MutableRecord, setOwn } from '../../util/json.js';
 import { isPromise } from '../../util/maybe-promise.js';
 import { messageOf } from '../../util/message-of.js';
 import { getOrInsertComputed } from '../../util/once.js';
@@ -181,7 +181,9 @@ function startingManagers(draft: DraftObject, live: ApiObject | undefined, write
   const given = write.request.subresource === undefined ? draft.metadata.managedFields : undefined;
   if (given !== undefined && given !== live?.metadata.managedFields) {
     if (isReset(given)) return NO_MANAGERS;
-    const parse = () => readManagers(given);
+    // Clients usually send the entries that they have read.
+    const isLive = live !== undefined && deepEqual(given, live.metadata.managedFields);
+    const parse = () => (isLive ? managersIn(live) : readManagers(given));
     const sent = recoverFrom(ManagedFieldsError, parse, () => NO_MANAGERS);
     const state = asVersioned(write.served, live ?? draft);
     // Entries of versions that the object cannot be converted to are kept.

@@ -35,7 +35,7 @@ import { type Deleted, deleteObject, warnOfDeletion } from '../deletion.js';
 import { checkListOptions } from '../options.js';
 import { objectResponse, withWarnings } from '../response.js';
 import { selectionOf } from '../selection.js';
-import { ConversionPending } from '../versions.js';
+import { ConversionPending, MAX_CONVERSIONS } from '../versions.js';
 import { startWrite, type WriteOperation } from '../write-operation.js';
 import { readList } from './read.js';
 
@@ -104,7 +104,7 @@ export function deleteCollection(
       const pace = paceOf(collectionWrite);
       for (const item of list.items) {
         done = chain(done, () => pace.pause());
-        done = chain(done, () => ignoreNotFound(() => whenConverted(() => deleteItem(item))));
+        done = chain(done, () => ignoreNotFound(() => whenConverted(served, () => deleteItem(item))));
       }
       const answer = context.dialect.rules.deleteReturnsStatus ? collectionStatus(served) : list;
       return chain(done, () => objectResponse(200, answer, warnings));
@@ -118,10 +118,11 @@ function collectionStatus({ gvk }: ServedKind): Status {
 }
 
 /** Waits for the conversion of an object that was written meanwhile; the request cannot start again after deletions. */
-function whenConverted<Value>(run: () => MaybePromise<Value>): MaybePromise<Value> {
+function whenConverted<Value>(served: ServedKind, run: () => MaybePromise<Value>, attempt = 1): MaybePromise<Value> {
   return rescue(run, (error) => {
     if (!(error instanceof ConversionPending)) throw error;
-    return error.ready.then(() => whenConverted(run));
+    if (attempt === MAX_CONVERSIONS) throw errors.serverTimeout(served.groupResource, 'deletecollection', 2);
+    return error.ready.then(() => whenConverted(served, run, attempt + 1));
   });
 }
 

@@ -4,7 +4,7 @@
 
 import type { ServedKind } from '../../kinds/served-kind.js';
 import { errors } from '../../meta/errors.js';
-import type { ApiList } from '../../meta/object.js';
+import type { ApiList, ApiObject } from '../../meta/object.js';
 import type { ApiRequest, RequestOptions } from '../../protocol/request.js';
 import type { ObjectResponse } from '../../protocol/response.js';
 import {
@@ -19,12 +19,13 @@ import { translateError } from '../../util/catch-error.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { messageOf } from '../../util/message-of.js';
 import { metaGroup, type ServerContext } from '../context.js';
+import { type ConvertedPage, listConverted } from '../converted-list.js';
 import { checkListOptions } from '../options.js';
 import { objectResponse } from '../response.js';
 import { parseRevisionOption, untilRevision } from '../revision.js';
 import { selectionOf } from '../selection.js';
 import { requireKeyName } from '../steps/commit.js';
-import { toServed, toServedAll } from '../versions.js';
+import { ConversionPending, toServed } from '../versions.js';
 
 export function get(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ObjectResponse> {
   return chain(untilRequestedRevision(context, request, served), () => readObject(context, request, served));
@@ -54,10 +55,18 @@ function wantedRevision(text: string, { kind }: ServedKind): number {
 function readObject(context: ServerContext, request: ApiRequest, served: ServedKind): ObjectResponse {
   const name = request.name ?? '';
   const namespace = served.namespaced ? (request.namespace ?? '') : '';
-  const object = context.store.get({ storageKey: served.storageKey, namespace, name });
+  const object = waiting.get(request) ?? context.store.get({ storageKey: served.storageKey, namespace, name });
   if (object === undefined) throw errors.notFound(served.groupResource, name);
-  return objectResponse(200, toServed(served, object));
+  try {
+    return objectResponse(200, toServed(served, object));
+  } catch (error) {
+    if (error instanceof ConversionPending) waiting.set(request, object);
+    throw error;
+  }
 }
+
+/** The object of a get that waits for its conversion: later changes would have to be converted too. */
+const waiting = new WeakMap<ApiRequest, ApiObject>();
 
 export function list(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<ObjectResponse> {
   return chain(readList(context, request, served), (result) => objectResponse(200, result));
@@ -91,8 +100,8 @@ export function readList(context: ServerContext, request: ApiRequest, served: Se
       ...(selection.matches === undefined ? {} : { matches: selection.matches }),
     };
     // A list that cannot match anything still fails if its revision is compacted.
-    const page = readPage(context, selection.canMatch ? query : { ...query, matches: () => false }, plan);
-    return listObject(page, { context, served, request, plan });
+    const parts = { context, served, request, plan };
+    return listObject(readPage(selection.canMatch ? query : { ...query, matches: () => false }, parts), parts);
   });
 }
 
@@ -163,8 +172,8 @@ function expiredToken(token: ContinueToken, version: string): Error {
   return errors.expired(TOKEN_TOO_OLD, encodeContinueToken({ revision: -1, after: token.after }, version));
 }
 
-function readPage(context: ServerContext, query: ListQuery, plan: ReadPlan): ListPage {
-  const read = () => context.store.list(query);
+function readPage(query: ListQuery, { context, served, request, plan }: ListParts): ConvertedPage {
+  const read = () => listConverted(context, request, { served, query });
   return translateError(CompactedError, read, () =>
     plan.token === undefined
       ? errors.expired('The resourceVersion for the provided list is too old.')
@@ -179,14 +188,14 @@ interface ListParts {
   readonly plan: ReadPlan;
 }
 
-function listObject(page: ListPage, parts: ListParts): ApiList {
+function listObject({ page, items }: ConvertedPage, parts: ListParts): ApiList {
   const { served } = parts;
   const more = page.nextAfter === undefined ? {} : nextPage(page, page.nextAfter, parts);
   return Object.freeze({
     kind: served.kind.names.listKind,
     apiVersion: served.apiVersion,
     metadata: Object.freeze({ resourceVersion: String(page.revision), ...more }),
-    items: Object.freeze(toServedAll(served, page.items)),
+    items: Object.freeze(items),
   });
 }
 

@@ -17,11 +17,12 @@ import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { messageOf } from '../../util/message-of.js';
 import { getOrInsertComputed } from '../../util/once.js';
 import type { ServerContext } from '../context.js';
+import { listConverted } from '../converted-list.js';
 import { type CheckedWatchOptions, checkWatchOptions } from '../options.js';
 import { parseRevisionOption, untilRevision } from '../revision.js';
 import { type Selection, selectionOf } from '../selection.js';
 import { zeroFields } from '../steps/prepare.js';
-import { differsFromStored, toServed, toServedAll } from '../versions.js';
+import { differsFromStored, toServed } from '../versions.js';
 import { ServerWatchStream } from '../watch-stream.js';
 
 export function watch(context: ServerContext, request: ApiRequest, served: ServedKind): MaybePromise<WatchResponse> {
@@ -104,11 +105,13 @@ function openFromRevision(parameters: WatchParameters): ServerWatchStream {
 
 /** Initial ADDED events for existing objects, then the bookmark that ends them if it is requested, then changes. */
 function openWithInitialEvents(parameters: WatchParameters): ServerWatchStream {
-  const { context, served, selection, options } = parameters;
+  const { context, request, served, selection, options } = parameters;
   const { range, matches } = selection;
   const query = { storageKey: served.storageKey, ...range, ...(matches === undefined ? {} : { matches }) };
-  const page = selection.canMatch ? context.store.list(query) : { items: [], revision: context.store.revision };
-  const initial: ServerWatchEvent[] = toServedAll(served, page.items).map(added);
+  const { page, items } = selection.canMatch
+    ? listConverted(context, request, { served, query })
+    : { page: { revision: context.store.revision }, items: [] };
+  const initial: ServerWatchEvent[] = items.map(added);
   if (options.markInitialEventsEnd) {
     initial.push({ type: 'BOOKMARK', object: initialEventsEnd(parameters, page.revision) });
   }

@@ -362,3 +362,34 @@ test('rejects an object that defaults would make larger than the storage of the 
   expect(failure).toMatchObject({ code: 500, message: 'etcdserver: request is too large' });
   await expect(widgets.create(widget('a', { ports: ports(10_000) }))).resolves.toBeDefined();
 });
+
+test('reads an object without defaults that were added later and would make it too large', async () => {
+  const item = (properties: object) => object({ list: { type: 'array', items: object(properties as never) } });
+  const { cluster, widgets } = await served(item({ a: STRING }));
+  const list = Array.from({ length: 20_000 }, () => ({}));
+  await widgets.create(widget('large', { list }));
+  await widgets.create(widget('small', { list: [{}] }));
+  const schema = item({ a: { ...STRING, default: 'x'.repeat(100) } });
+  await redefine(cluster, (spec) => {
+    const [first] = spec['versions'] as { schema: unknown }[];
+    Object.assign(first as object, version({ spec: schema }));
+  });
+  expect((await widgets.get('large'))['spec']).toEqual({ list });
+  expect((await widgets.get('small'))['spec']).toEqual({ list: [{ a: 'x'.repeat(100) }] });
+});
+
+test('does not read the managers of an object again that an update sends back', async () => {
+  const { widgets } = await served(object({ tags: { type: 'array', items: STRING, 'x-orch-list-type': 'set' } }));
+  const made = await widgets.create(widget('a', { tags: ['p', 'q'] }), { fieldManager: 'one' });
+  const updated = await widgets.update(
+    {
+      ...made,
+      metadata: { ...made.metadata, labels: { a: 'b' }, managedFields: structuredClone(made.metadata.managedFields) },
+    } as never,
+    { fieldManager: 'two' },
+  );
+  const fieldsOf = ({ metadata }: typeof made) =>
+    metadata.managedFields?.find(({ manager }) => manager === 'one')?.fieldsV1;
+  expect(updated.metadata.managedFields?.map(({ manager }) => manager)).toEqual(['one', 'two']);
+  expect(fieldsOf(updated)).toBe(fieldsOf(made));
+});

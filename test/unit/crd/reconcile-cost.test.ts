@@ -46,7 +46,8 @@ function fakeServer() {
         counts.gets++;
         return stored.get(name);
       },
-      list: () => {
+      list: ({ resource }) => {
+        if (resource !== 'customresourcedefinitions') return [];
         counts.lists++;
         counts.listed += stored.size;
         return [...stored.values()];
@@ -73,11 +74,18 @@ function fakeServer() {
     },
     lastChange: () => changes,
     isWriting: () => false,
+    pace: () => true,
   };
   const reconciler = createCrdReconciler(host as ReconcilerHost);
   return {
     reconciler,
     put,
+    /** Marks a CRD as deleted; its cleanup waits for the pace of the server. */
+    terminate: (name: string) => {
+      const { metadata, ...rest } = stored.get(name) as ApiObject;
+      const finalizers = ['customresourcecleanup.apiextensions.k8s.io'];
+      put({ ...rest, metadata: { ...metadata, finalizers, deletionTimestamp: '2030-01-01T00:00:00Z' } } as ApiObject);
+    },
     remove: (name: string) => {
       stored.delete(name);
       changed?.add(name);
@@ -110,6 +118,22 @@ describe('the reconciler of CRDs', () => {
     const last = count(() => create(300));
     expect(last).toEqual(second);
     expect(last).toMatchObject({ lists: 0, listed: 0, served: 1, writes: 2 });
+  });
+
+  test('does not read CRDs again whose cleanup waits', () => {
+    const { reconciler, put, terminate, count, conditionsOf } = fakeServer();
+    for (let index = 0; index < 50; index++) put(crd(index));
+    reconciler.reconcile();
+    const costs = Array.from({ length: 50 }, (_, index) =>
+      count(() => {
+        terminate(`gears${index}.${GROUP}`);
+        reconciler.reconcile();
+      }),
+    );
+    expect(conditionsOf(`gears49.${GROUP}`)).toContainEqual(
+      expect.objectContaining({ type: 'Terminating', status: 'True' }),
+    );
+    expect(costs[49]).toEqual(costs[1]);
   });
 
   test('reads nothing if no CRD has changed', () => {

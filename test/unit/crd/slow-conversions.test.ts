@@ -99,16 +99,40 @@ describe('reading', () => {
     expect(await got).toMatchObject({ apiVersion: `${GROUP}/v2`, spec: { size: 1 } });
   });
 
-  test('returns objects that were written while a list waits for a conversion', async () => {
+  test('returns the state at which a read began, also if objects are written while it waits for a conversion', async () => {
     const { cluster, hooks } = await slow();
     await api(cluster).create(widget('a', { size: 1 }));
     shut(hooks);
-    const got = api(cluster, 'v2').get('a');
+    const reads = () => [
+      api(cluster, 'v2').get('a'),
+      api(cluster, 'v2').list(),
+      api(cluster, 'v2').list({ labels: '!absent' as never }),
+    ];
+    const before = reads();
+    const reader = new Reader(api(cluster, 'v2').watch());
     await turns();
     await api(cluster).patch('a', mergePatch({ spec: { size: 2 } }) as never);
-    await hooks.next().respond();
-    await hooks.next().respond();
-    expect(await got).toMatchObject({ spec: { size: 2 } });
+    hooks.isOpen = true;
+    while (hooks.reviews.length > 0) await hooks.next().respond();
+    const [got, ...lists] = (await Promise.all(before)) as [unknown, ...{ items: unknown[] }[]];
+    expect(got).toMatchObject({ spec: { size: 1 } });
+    for (const { items } of lists) expect(items).toMatchObject([{ spec: { size: 1 } }]);
+    expect(await reader.readAll()).toEqual(['ADDED a', 'MODIFIED a']);
+    expect(await api(cluster, 'v2').get('a')).toMatchObject({ spec: { size: 2 } });
+  });
+
+  test('sends one review for a list or watch with selectors', async () => {
+    const { cluster, hooks } = await slow();
+    for (let index = 0; index < 120; index++) await api(cluster).create(widget(`w${index}`, { size: index }));
+    hooks.reviews.length = 0;
+    const labels = '!absent' as never;
+    expect((await api(cluster, 'v2').list({ labels, limit: 50 })).items.length).toBe(50);
+    expect(hooks.reviews.map(({ names }) => names.length)).toEqual([120]);
+    await redefine(cluster, (spec) => Object.assign(spec['names'] as object, { shortNames: ['w'] }));
+    hooks.reviews.length = 0;
+    const reader = new Reader(api(cluster, 'v2').watch({ labels }));
+    expect((await reader.readAll()).length).toBe(120);
+    expect(hooks.reviews.map(({ names }) => names.length)).toEqual([120]);
   });
 
   test('uses the CRD that is current when the response arrives', async () => {

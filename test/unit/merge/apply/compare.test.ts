@@ -2,7 +2,7 @@
  * Comparison of two objects: tables of schema, objects and the three field sets. The expected results come from the
  * library that the reference server uses.
  */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { compare, NO_CHANGE } from '../../../../src/merge/apply/compare.js';
 import { deepFreeze } from '../../../../src/util/json.js';
 import { any, atomicAny, atomicMap, keyed, list, map, open, orElse, set, string, struct } from './nodes.js';
@@ -273,4 +273,18 @@ describe('compare', () => {
     const state = json('{"a":{"b":"x"}}');
     expect(compare(struct({ a: struct({ b: string }) }), state, state)).toBe(NO_CHANGE);
   });
+});
+
+it('does not index lists that are equal', () => {
+  const items = Array.from({ length: 1000 }, (_, index) => `item-${index}`);
+  const schema = struct({ items: set(string) });
+  // The first comparison prepares the schema.
+  compare(schema, { items: ['a'] }, { items: ['b'] });
+  const writes = vi.spyOn(Map.prototype, 'set');
+  try {
+    expect(compare(schema, { items }, { items: [...items] })).toBe(NO_CHANGE);
+    expect(writes.mock.calls.length).toBeLessThan(10);
+  } finally {
+    writes.mockRestore();
+  }
 });
