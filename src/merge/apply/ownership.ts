@@ -7,6 +7,7 @@
  */
 import type { ListNode, ObjectNode, SchemaNode } from '../../schema/schema-node.js';
 import { sameItems } from '../../util/arrays.js';
+import { translateError } from '../../util/catch-error.js';
 import { deepEqual, type MutableRecord, setOwn } from '../../util/json.js';
 import { getOrInsertComputed } from '../../util/once.js';
 import { type Comparison, changedFields, compare, NO_CHANGE } from './compare.js';
@@ -251,25 +252,23 @@ function comparisonIn(
 ): Comparison | undefined {
   const present = comparisons.get(apiVersion);
   if (present !== undefined) return present;
-  const was = convertedTo(apiVersion, before, { versions, name: 'old' });
-  const is = convertedTo(apiVersion, after, { versions, name: 'new' });
+  const was = convertedTo(apiVersion, before, { versions, what: 'convert old object' });
+  const is = convertedTo(apiVersion, after, { versions, what: 'convert new object' });
   if (was === undefined || is === undefined) return undefined;
   const comparison = filtered(compare(trackedSchema(was.schema), was.value, is.value), versions);
   comparisons.set(apiVersion, comparison);
   return comparison;
 }
 
+/** `what` names the object in the error. */
 function convertedTo(
   apiVersion: string,
   object: Versioned,
-  { versions, name }: { readonly versions: Versions; readonly name: 'old' | 'new' },
+  { versions, what }: { readonly versions: Versions; readonly what: string },
 ): Versioned | undefined {
-  try {
-    return versions.convert(object, apiVersion);
-  } catch (error) {
-    if (!(error instanceof IncompatibleVersionError)) throw error;
-    throw new IncompatibleVersionError(`failed to convert ${name} object: ${error.message}`);
-  }
+  const convert = () => versions.convert(object, apiVersion);
+  const explain = ({ message }: Error) => new IncompatibleVersionError(`failed to ${what}: ${message}`);
+  return translateError(IncompatibleVersionError, convert, explain);
 }
 
 /**
@@ -305,7 +304,8 @@ function prune(merged: Versioned, { last, fields, managers, versions }: Pruning)
   // after items were emptied.
   const isKept = isSubset(last.fields, fields) && !ownsMapWithEmptyList(merged.schema, last.fields, merged.value);
   if (isOfOneVersion(last, managers) && isKept) return merged;
-  const whole = versions.convert(merged, last.apiVersion);
+  const what = 'prune fields: failed to convert merged object to last applied version';
+  const whole = convertedTo(last.apiVersion, merged, { versions, what });
   // The version of the old claims is not served any more.
   if (whole === undefined) return merged;
   const lastFields = ensureNamedFieldsAreMembers(whole.schema, last.fields);
@@ -328,10 +328,13 @@ function addBackOwned(whole: Versioned, cut: Versioned, context: Pick<Pruning, '
     getOrInsertComputed(owned, apiVersion, () => []).push(fields);
   }
   let kept = cut;
+  const { versions } = context;
   for (const [apiVersion, sets] of owned) {
     const fields = unionOf(sets);
-    const all = context.versions.convert(whole, apiVersion);
-    const some = context.versions.convert(kept, apiVersion);
+    const what = (which: string) =>
+      `prune fields: failed add back owned items: failed to convert ${which} object at version ${apiVersion}`;
+    const all = convertedTo(apiVersion, whole, { versions, what: what('merged') });
+    const some = convertedTo(apiVersion, kept, { versions, what: what('pruned') });
     if (all === undefined || some === undefined) continue;
     const keep = union(allFields(some), ensureNamedFieldsAreMembers(all.schema, fields));
     kept = { ...all, value: removeFields(all.schema, all.value, difference(allFields(all), keep)) };
