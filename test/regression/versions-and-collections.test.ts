@@ -99,6 +99,54 @@ describe('a custom resource in a version that is not stored', () => {
   });
 });
 
+describe('a custom resource with managers in two versions', () => {
+  const version = (name: string) => ({
+    name,
+    served: true,
+    storage: name === 'v1',
+    subresources: { status: {} },
+    schema: { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: { a: text } } } } },
+  });
+  const text = { type: 'string' };
+  const thing = (name: string, rest: object) => ({
+    apiVersion: `x.io/${name}`,
+    kind: 'Thing',
+    metadata: { name: 'a' },
+    ...rest,
+  });
+
+  test('loses the owner of a field that a write to the status of the other version has changed', async () => {
+    const { call } = start();
+    await call('POST', DEFINITIONS, definition([version('v1'), version('v1beta1')]));
+    await call('POST', '/apis/x.io/v1/things', thing('v1', { spec: { a: 'x' } }));
+    const { body } = await call('PATCH', '/apis/x.io/v1beta1/things/a/status', { spec: { a: 'y' } });
+    expect(body.spec.a).toBe('x');
+    expect(JSON.stringify(body.metadata.managedFields)).not.toContain('f:a');
+  });
+
+  test('loses all metadata that its applier owned', async () => {
+    const { call } = start();
+    await call('POST', DEFINITIONS, definition([version('v1'), version('v1beta1')]));
+    await call('POST', '/apis/x.io/v1/things', thing('v1', { spec: { a: 'x' } }));
+    const withFinalizer = { apiVersion: 'x.io/v1', kind: 'Thing', metadata: { name: 'a', finalizers: ['x.io/a'] } };
+    await call('PATCH', '/apis/x.io/v1/things/a?fieldManager=m', withFinalizer, APPLY);
+    const applied = await call('PATCH', '/apis/x.io/v1beta1/things/a?fieldManager=m', thing('v1beta1', {}), APPLY);
+    expect(applied.status).toBe(200);
+    expect(applied.body.metadata.finalizers).toBeUndefined();
+  });
+
+  test('has no owners when a list of one version has an item twice', async () => {
+    const { call } = start();
+    const path = (name: string) => `/apis/storage.k8s.io/${name}/volumeattributesclasses`;
+    const spec = { driverName: 'd', parameters: { k: 'v' } };
+    const metadata = { name: 'a', finalizers: ['x.io/a', 'x.io/a'] };
+    const stored = { apiVersion: 'storage.k8s.io/v1alpha1', kind: 'VolumeAttributesClass', metadata, ...spec };
+    await call('POST', path('v1alpha1'), stored);
+    const { body } = await call('PATCH', `${path('v1beta1')}/a`, { metadata: { labels: { a: 'b' } } });
+    expect(body.metadata.managedFields).toBeUndefined();
+  });
+});
+
 test('versions of a definition with one name share the subresources of the first in the errors of their schemas', async () => {
   const { call } = start();
   const openAPIV3Schema = { $schema: 'a' };

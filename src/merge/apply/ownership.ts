@@ -63,10 +63,10 @@ export interface Versions {
    */
   convert(object: Versioned, apiVersion: string): Versioned | undefined;
   /**
-   * Removes the fields that the endpoint resets, which cannot be owned there.
+   * Removes the fields of a version that the endpoint resets, which cannot be owned there.
    * upstream: resetFields of apimachinery/pkg/util/managedfields/internal/structuredmerge.go NewStructuredMergeManager
    */
-  filter(fields: FieldSet): FieldSet;
+  filter(fields: FieldSet, apiVersion: string): FieldSet;
 }
 
 /** An object has fields that another version of its kind does not have, so that their owners are unknown there. */
@@ -175,9 +175,10 @@ export interface Applied {
  */
 export function applyIntent({ live, intent, managers, by, force, now }: Apply, versions: Versions): Applied {
   const { schema } = live;
+  for (const { apiVersion } of managers.values()) versions.convert(live, apiVersion);
   const key = managerKey(by);
   const last = managers.get(key);
-  const claim = versions.filter(fieldsOfIntent(schema, intent));
+  const claim = versions.filter(fieldsOfIntent(schema, intent), by.apiVersion);
   const tracked = difference(claim, UNTRACKED);
   // An unchanged configuration keeps the identical set, which makes later comparisons cheap.
   const isSameClaim = last?.apiVersion === by.apiVersion && sameSet(tracked, last.fields);
@@ -215,7 +216,7 @@ function transferOwnership(
   managers: Managers,
   { before, after, versions, self, mode }: OwnershipTransfer,
 ): { readonly managers: Managers; readonly comparison: Comparison } {
-  const comparison = filtered(compare(trackedSchema(before.schema), before.value, after.value), versions);
+  const comparison = filteredComparison(before, after, versions);
   const comparisons = new Map([[before.apiVersion, comparison]]);
   const conflicts: Conflict[] = [];
   let next: Map<string, Manager> | undefined;
@@ -235,10 +236,17 @@ function transferOwnership(
   return { managers: next ?? managers, comparison };
 }
 
-function filtered(comparison: Comparison, versions: Versions): Comparison {
+/** Compares two objects of one version. */
+function filteredComparison(
+  { apiVersion, schema, value }: Versioned,
+  after: Versioned,
+  versions: Versions,
+): Comparison {
+  const comparison = compare(trackedSchema(schema), value, after.value);
   if (comparison === NO_CHANGE) return comparison;
   const { added, modified, removed } = comparison;
-  return { added: versions.filter(added), modified: versions.filter(modified), removed: versions.filter(removed) };
+  const filter = (fields: FieldSet) => versions.filter(fields, apiVersion);
+  return { added: filter(added), modified: filter(modified), removed: filter(removed) };
 }
 
 /**
@@ -255,7 +263,7 @@ function comparisonIn(
   const was = convertedTo(apiVersion, before, { versions, what: 'convert old object' });
   const is = convertedTo(apiVersion, after, { versions, what: 'convert new object' });
   if (was === undefined || is === undefined) return undefined;
-  const comparison = filtered(compare(trackedSchema(was.schema), was.value, is.value), versions);
+  const comparison = filteredComparison(was, is, versions);
   comparisons.set(apiVersion, comparison);
   return comparison;
 }

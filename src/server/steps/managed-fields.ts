@@ -149,7 +149,10 @@ function updateOrDropManagers(
   const { served, hookContext } = write;
   const update = () => {
     const was = asVersioned(served, before);
-    const is = asVersioned(served, ownablePartsOnly(draft, before, write));
+    const is = asVersioned(
+      served,
+      resetsAllVersions(managers, served) ? ownablePartsOnly(draft, before, write) : draft,
+    );
     return after({ before: was, after: is, managers, by: writerOf(write), now: hookContext.now }, versionsOf(write));
   };
   return recoverFrom(IncompatibleVersionError, update, () => NO_MANAGERS);
@@ -159,6 +162,16 @@ function updateOrDropManagers(
 interface ManagersBefore {
   readonly managers: Managers;
   readonly after: typeof managersAfterUpdate;
+}
+
+/**
+ * False if managers use other versions of a custom resource: there the reference server compares the reset fields as they
+ * were sent.
+ * upstream: apiextensions-apiserver/pkg/registry/customresource/strategy.go GetResetFields
+ */
+function resetsAllVersions(managers: Managers, { kind, apiVersion }: ServedKind): boolean {
+  if (kind.customResourceHandler === undefined) return true;
+  return Array.from(managers.values()).every((manager) => manager.apiVersion === apiVersion);
 }
 
 /** The draft with its non-ownable parts replaced by the previous ones, so that they do not count as changed. */
@@ -274,8 +287,10 @@ export function emptyObject({ schema }: ServedKind): object {
 
 export function versionsOf(write: WriteOperation): Versions {
   const { served, request } = write;
+  const filter = ownableFilter(served, request.subresource ?? '');
+  const isCustom = served.kind.customResourceHandler !== undefined;
   return {
-    filter: ownableFilter(served, request.subresource ?? ''),
+    filter: (fields, apiVersion) => (isCustom && apiVersion !== served.apiVersion ? fields : filter(fields)),
     convert(object, apiVersion) {
       if (object.apiVersion === apiVersion) return object;
       const from = servedIn(write, object.apiVersion);
@@ -284,7 +299,9 @@ export function versionsOf(write: WriteOperation): Versions {
       if (to.kind.customResourceHandler !== undefined) {
         return inCustomVersion(to, to.kind.customResourceHandler, { object: object.value as ApiObject, request });
       }
-      return asVersioned(to, toServed(to, toStorageVersion(from, object.value as ApiObject)));
+      const converted = toServed(to, toStorageVersion(from, object.value as ApiObject));
+      requireTrackable(to.schema, converted);
+      return asVersioned(to, converted);
     },
   };
 }
@@ -301,8 +318,9 @@ function inCustomVersion(
   custom: CustomResourceHandler,
   { object, request }: { readonly object: ApiObject; readonly request: ApiRequest },
 ): Versioned {
-  const { managedFields: _, ...metadata } = object.metadata;
-  const input = custom.mayBeAsynchronous ? { ...object, metadata } : object;
+  // Pruning may have removed all metadata.
+  const { managedFields: _, ...metadata }: Partial<ApiObject['metadata']> = object.metadata ?? {};
+  const input = { ...object, metadata } as ApiObject;
   const key = custom.mayBeAsynchronous ? `${to.apiVersion} ${JSON.stringify(input)}` : '';
   const known = conversions.get(request)?.get(key);
   const converted = known === undefined ? custom.convertUnpruned(input) : known();
@@ -315,12 +333,13 @@ function inCustomVersion(
     };
     throw new ConversionPending(converted.then((result) => void finished.set(key, () => result), onFailure));
   }
-  requireDeclared(to.schema, converted);
+  requireTrackable(to.schema, converted);
   return asVersioned(to, converted);
 }
 
-function requireDeclared(schema: ObjectNode, { metadata: _metadata, ...body }: ApiObject): void {
-  const check = () => fieldsOfIntent(schema, body);
+/** Rejects undeclared fields, and items of a set or a keyed list that occur twice. */
+function requireTrackable(schema: ObjectNode, { metadata, ...body }: ApiObject): void {
+  const check = () => fieldsOfIntent(schema, { ...body, metadata: { ...metadata, managedFields: undefined } });
   translateError(IntentError, check, ({ message }) => new IncompatibleVersionError(message));
 }
 
