@@ -339,10 +339,8 @@ function addBackOwned(whole: Versioned, cut: Versioned, context: Pick<Pruning, '
   const { versions } = context;
   for (const [apiVersion, sets] of owned) {
     const fields = unionOf(sets);
-    const what = (which: string) =>
-      `prune fields: failed add back owned items: failed to convert ${which} object at version ${apiVersion}`;
-    const all = convertedTo(apiVersion, whole, { versions, what: what('merged') });
-    const some = convertedTo(apiVersion, kept, { versions, what: what('pruned') });
+    const all = versions.convert(whole, apiVersion);
+    const some = versions.convert(kept, apiVersion);
     if (all === undefined || some === undefined) continue;
     const keep = union(allFields(some), ensureNamedFieldsAreMembers(all.schema, fields));
     kept = { ...all, value: removeFields(all.schema, all.value, difference(allFields(all), keep)) };

@@ -149,10 +149,7 @@ function updateOrDropManagers(
   const { served, hookContext } = write;
   const update = () => {
     const was = asVersioned(served, before);
-    const is = asVersioned(
-      served,
-      resetsAllVersions(managers, served) ? ownablePartsOnly(draft, before, write) : draft,
-    );
+    const is = asVersioned(served, ownablePartsOnly(draft, before, write));
     return after({ before: was, after: is, managers, by: writerOf(write), now: hookContext.now }, versionsOf(write));
   };
   return recoverFrom(IncompatibleVersionError, update, () => NO_MANAGERS);
@@ -165,19 +162,13 @@ interface ManagersBefore {
 }
 
 /**
- * False if managers use other versions of a custom resource: there the reference server compares the reset fields as they
- * were sent.
+ * The draft with its non-ownable parts replaced by the previous ones, so that they do not count as changed. In other versions of
+ * a custom resource they count; the filter removes them in the requested one.
  * upstream: apiextensions-apiserver/pkg/registry/customresource/strategy.go GetResetFields
  */
-function resetsAllVersions(managers: Managers, { kind, apiVersion }: ServedKind): boolean {
-  if (kind.customResourceHandler === undefined) return true;
-  return Array.from(managers.values()).every((manager) => manager.apiVersion === apiVersion);
-}
-
-/** The draft with its non-ownable parts replaced by the previous ones, so that they do not count as changed. */
 function ownablePartsOnly(draft: DraftObject, before: unknown, { served, request }: WriteOperation): unknown {
   const parts = nonOwnableParts(served, request.subresource ?? '');
-  if (parts.length === 0) return draft;
+  if (parts.length === 0 || served.kind.customResourceHandler !== undefined) return draft;
   const known = before as Readonly<Record<string, unknown>>;
   const out: Record<string, unknown> = { ...draft };
   for (const part of parts) {
