@@ -288,7 +288,7 @@ function acceptedType(gvk: GroupVersionKind, { served, alsoAccepts = [] }: Decod
 export function decodeAs(
   { kind, schema }: { readonly kind: Pick<Kind, 'customResourceHandler'>; readonly schema: ObjectNode },
   document: ParsedBody,
-  refuse: (why: string) => StatusError,
+  refuse: (why: string) => Error,
   { isReusable, metadata, keepsNulls }: Pick<DecodeTarget, 'isReusable' | 'metadata' | 'keepsNulls'> = {},
 ): ReturnType<typeof decode> {
   try {

@@ -65,9 +65,9 @@ function deleteLive(name: string, deletion: DeletionRequest, write: WriteOperati
   // 1. Read the live object and check the preconditions.
   const live = readLive(write, name);
   if (live === undefined) throw errors.notFound(write.served.groupResource, name);
-  const verdict = write.served.kind.strategy.delete.intercept?.(live, deletion, write.hookContext) ?? {
-    type: 'proceed',
-  };
+  // As in the reference server, a kind decides about deletions by name only.
+  const intercept = write.isCollectionDelete ? undefined : write.served.kind.strategy.delete.intercept;
+  const verdict = intercept?.(live, deletion, write.hookContext) ?? { type: 'proceed' };
   if (verdict.type === 'conflict') throw errors.conflict(write.served.groupResource, name, verdict.why);
   if (verdict.type === 'unchanged') return { object: live, removed: false };
   if (verdict.type === 'proceed') checkPreconditions(live, deletion, write);

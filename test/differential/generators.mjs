@@ -1,11 +1,12 @@
 /** Generates scenarios, in the form of recordings: one after another from all areas. */
 import { deleteScenario } from './area-delete.mjs';
 import { httpScenario } from './area-http.mjs';
+import { collectionScenario, versionsScenario } from './area-objects.mjs';
 import { kindScenario, writeScenario } from './area-writes.mjs';
 import { isMap, mutator, pathSegment } from './values.mjs';
 
 /** How often an area is used. */
-const SHARES = { kinds: 8, writes: 8, http: 3, custom: 6, delete: 2 };
+const SHARES = { kinds: 8, writes: 8, http: 3, custom: 6, delete: 2, lists: 2, versions: 2 };
 /** Kinds that change how the server handles requests to others. */
 const EXCLUSIVE = ['PriorityClass', 'StorageClass', 'IngressClass', 'ClusterTrustBundle'];
 /** Kinds whose objects cannot be removed, or that the server itself changes at any time. They are never stored. */
@@ -26,13 +27,27 @@ export function generators({ random, areas, builtIn, custom, dictionary }) {
     http: () => httpScenario(toolsFor(random.pick([...builtIn, ...custom]))),
     custom: () => random.pick([kindScenario, writeScenario])(toolsFor(random.pick(custom))),
     delete: () => deleteScenario(toolsFor(random.pick([...builtIn, ...custom]))),
+    lists: () => collectionScenario(toolsFor(random.pick([...builtIn, ...custom]))),
+    versions: () => {
+      const [kind, ...others] = random.pick(inVersions);
+      return versionsScenario(toolsFor(kind), others.map(toolsFor));
+    },
   };
+  const inVersions = kindsInVersions([...builtIn, ...custom]);
   const toolsFor = (kind) => ({ kind, ...toolsOf(random, kind, dictionary) });
   const shares = areas.map((area) => [SHARES[area], area]);
   return () => {
     const scenario = makers[random.weighted(shares)]();
     return { ...scenario, steps: scenario.steps.map(harmless) };
   };
+}
+
+/** Kinds that are served in several versions: lists of them, each version once at the front. */
+function kindsInVersions(kinds) {
+  const groupOf = ({ apiVersion }) => apiVersion.replace(/\/?[^/]*$/, '');
+  const others = (kind) =>
+    kinds.filter((each) => each !== kind && each.plural === kind.plural && groupOf(each) === groupOf(kind));
+  return kinds.map((kind) => [kind, ...others(kind)]).filter(({ length }) => length > 1);
 }
 
 /** What all generators use: requests and bodies of one kind. */
@@ -55,8 +70,8 @@ function toolsOf(random, kind, dictionary) {
   };
   /** Removes an object of a cluster-scoped kind, whatever its finalizers. */
   const cleanup = (name) => {
-    // Ports of nodes are shared by all Services.
-    if (kind.namespaced && kind.kind !== 'Service') return [];
+    // Ports of nodes are shared by all Services. Without a name the path is that of the collection.
+    if ((kind.namespaced && kind.kind !== 'Service') || name === '') return [];
     const path = `${collection}/${pathSegment(name)}`;
     const headers = { 'content-type': 'application/merge-patch+json' };
     return [

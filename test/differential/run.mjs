@@ -6,7 +6,7 @@
  *     --server URL, --token T   the reference server and the token of a member of system:masters
  *     --count N                 the number of requests; 2,000 by default
  *     --seed S                  the seed of all random choices; 1 by default
- *     --areas kinds,writes      only these areas: kinds, writes, http, custom, delete
+ *     --areas kinds,writes      only these areas: kinds, writes, http, custom, delete, lists, versions
  *     --filter TEXT             only kinds whose `apiVersion kind` contains the text
  *     --parallel N              the number of scenarios at the same time; 4 by default
  *     --save FILE               writes the smallest scenario of each class as a recording
@@ -35,7 +35,7 @@ const { values: options } = parseArgs({
     token: { type: 'string', default: 'admin-token' },
     count: { type: 'string', default: '2000' },
     seed: { type: 'string', default: '1' },
-    areas: { type: 'string', default: 'kinds,writes,http,custom,delete' },
+    areas: { type: 'string', default: 'kinds,writes,http,custom,delete,lists,versions' },
     filter: { type: 'string', default: '' },
     parallel: { type: 'string', default: '4' },
     save: { type: 'string' },

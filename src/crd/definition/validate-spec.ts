@@ -57,7 +57,12 @@ export function specErrors(spec: CustomResourceDefinitionSpec, dialect: Dialect,
       return [
         ...dnsLabelErrors(version.name, `${path}.name`),
         ...deprecationErrors(version, `${path}.deprecationWarning`),
-        ...versionSchemaErrors(version.schema, `${path}.schema`, schemaContext(all[index], statusOf(version))),
+        // As in the reference server, equal names share the subresources of the first version.
+        ...versionSchemaErrors(
+          version.schema,
+          `${path}.schema`,
+          schemaContext(all[index], statusOf(versions.find(({ name }) => name === version.name) ?? version)),
+        ),
         ...partErrors(version, path, dialect),
       ];
     }),

@@ -7,6 +7,7 @@
  */
 import type { ListNode, ObjectNode, SchemaNode } from '../../schema/schema-node.js';
 import { sameItems } from '../../util/arrays.js';
+import { translateError } from '../../util/catch-error.js';
 import { deepEqual, type MutableRecord, setOwn } from '../../util/json.js';
 import { getOrInsertComputed } from '../../util/once.js';
 import { type Comparison, changedFields, compare, NO_CHANGE } from './compare.js';
@@ -62,10 +63,10 @@ export interface Versions {
    */
   convert(object: Versioned, apiVersion: string): Versioned | undefined;
   /**
-   * Removes the fields that the endpoint resets, which cannot be owned there.
+   * Removes the fields of a version that the endpoint resets, which cannot be owned there.
    * upstream: resetFields of apimachinery/pkg/util/managedfields/internal/structuredmerge.go NewStructuredMergeManager
    */
-  filter(fields: FieldSet): FieldSet;
+  filter(fields: FieldSet, apiVersion: string): FieldSet;
 }
 
 /** An object has fields that another version of its kind does not have, so that their owners are unknown there. */
@@ -174,9 +175,11 @@ export interface Applied {
  */
 export function applyIntent({ live, intent, managers, by, force, now }: Apply, versions: Versions): Applied {
   const { schema } = live;
+  // Fails if the live object cannot be represented in the version of one of its managers.
+  for (const { apiVersion } of managers.values()) versions.convert(live, apiVersion);
   const key = managerKey(by);
   const last = managers.get(key);
-  const claim = versions.filter(fieldsOfIntent(schema, intent));
+  const claim = versions.filter(fieldsOfIntent(schema, intent), by.apiVersion);
   const tracked = difference(claim, UNTRACKED);
   // An unchanged configuration keeps the identical set, which makes later comparisons cheap.
   const isSameClaim = last?.apiVersion === by.apiVersion && sameSet(tracked, last.fields);
@@ -214,7 +217,7 @@ function transferOwnership(
   managers: Managers,
   { before, after, versions, self, mode }: OwnershipTransfer,
 ): { readonly managers: Managers; readonly comparison: Comparison } {
-  const comparison = filtered(compare(trackedSchema(before.schema), before.value, after.value), versions);
+  const comparison = filteredComparison(before, after, versions);
   const comparisons = new Map([[before.apiVersion, comparison]]);
   const conflicts: Conflict[] = [];
   let next: Map<string, Manager> | undefined;
@@ -234,10 +237,17 @@ function transferOwnership(
   return { managers: next ?? managers, comparison };
 }
 
-function filtered(comparison: Comparison, versions: Versions): Comparison {
+/** Compares two objects of one version. */
+function filteredComparison(
+  { apiVersion, schema, value }: Versioned,
+  after: Versioned,
+  versions: Versions,
+): Comparison {
+  const comparison = compare(trackedSchema(schema), value, after.value);
   if (comparison === NO_CHANGE) return comparison;
   const { added, modified, removed } = comparison;
-  return { added: versions.filter(added), modified: versions.filter(modified), removed: versions.filter(removed) };
+  const filter = (fields: FieldSet) => versions.filter(fields, apiVersion);
+  return { added: filter(added), modified: filter(modified), removed: filter(removed) };
 }
 
 /**
@@ -251,25 +261,23 @@ function comparisonIn(
 ): Comparison | undefined {
   const present = comparisons.get(apiVersion);
   if (present !== undefined) return present;
-  const was = convertedTo(apiVersion, before, { versions, name: 'old' });
-  const is = convertedTo(apiVersion, after, { versions, name: 'new' });
+  const was = convertedTo(apiVersion, before, { versions, what: 'convert old object' });
+  const is = convertedTo(apiVersion, after, { versions, what: 'convert new object' });
   if (was === undefined || is === undefined) return undefined;
-  const comparison = filtered(compare(trackedSchema(was.schema), was.value, is.value), versions);
+  const comparison = filteredComparison(was, is, versions);
   comparisons.set(apiVersion, comparison);
   return comparison;
 }
 
+/** `what` names the object in the error. */
 function convertedTo(
   apiVersion: string,
   object: Versioned,
-  { versions, name }: { readonly versions: Versions; readonly name: 'old' | 'new' },
+  { versions, what }: { readonly versions: Versions; readonly what: string },
 ): Versioned | undefined {
-  try {
-    return versions.convert(object, apiVersion);
-  } catch (error) {
-    if (!(error instanceof IncompatibleVersionError)) throw error;
-    throw new IncompatibleVersionError(`failed to convert ${name} object: ${error.message}`);
-  }
+  const convert = () => versions.convert(object, apiVersion);
+  const explain = ({ message }: Error) => new IncompatibleVersionError(`failed to ${what}: ${message}`);
+  return translateError(IncompatibleVersionError, convert, explain);
 }
 
 /**
@@ -305,7 +313,8 @@ function prune(merged: Versioned, { last, fields, managers, versions }: Pruning)
   // after items were emptied.
   const isKept = isSubset(last.fields, fields) && !ownsMapWithEmptyList(merged.schema, last.fields, merged.value);
   if (isOfOneVersion(last, managers) && isKept) return merged;
-  const whole = versions.convert(merged, last.apiVersion);
+  const what = 'prune fields: failed to convert merged object to last applied version';
+  const whole = convertedTo(last.apiVersion, merged, { versions, what });
   // The version of the old claims is not served any more.
   if (whole === undefined) return merged;
   const lastFields = ensureNamedFieldsAreMembers(whole.schema, last.fields);
@@ -328,10 +337,11 @@ function addBackOwned(whole: Versioned, cut: Versioned, context: Pick<Pruning, '
     getOrInsertComputed(owned, apiVersion, () => []).push(fields);
   }
   let kept = cut;
+  const { versions } = context;
   for (const [apiVersion, sets] of owned) {
     const fields = unionOf(sets);
-    const all = context.versions.convert(whole, apiVersion);
-    const some = context.versions.convert(kept, apiVersion);
+    const all = versions.convert(whole, apiVersion);
+    const some = versions.convert(kept, apiVersion);
     if (all === undefined || some === undefined) continue;
     const keep = union(allFields(some), ensureNamedFieldsAreMembers(all.schema, fields));
     kept = { ...all, value: removeFields(all.schema, all.value, difference(allFields(all), keep)) };

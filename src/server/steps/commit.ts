@@ -187,10 +187,11 @@ export function commitMetadata(draft: DraftMeta, live: ApiObject, write: WriteOp
   if (deepEqual(metadata, live.metadata))
     return served.kind.customResourceHandler === undefined ? commitUpdate(live, live, write) : live;
   const next: ApiObject = Object.freeze({ ...live, metadata });
-  if (served.kind.customResourceHandler === undefined) return commitUpdate(next, live, write);
+  const { customResourceHandler: custom } = served.kind;
+  if (custom === undefined) return commitUpdate(next, live, write);
   if (write.dryRun) return next;
-  // In the same version, the stored object gets the defaults that it lacks.
-  if (served.storageKind === undefined) return commitUpdate(next, live, write);
+  // The stored object gets the defaults that it lacks.
+  if (served.storageKind === undefined || !custom.mayBeAsynchronous) return commitUpdate(next, live, write);
   const before = storedObjectOf(live);
   const unversioned = Object.freeze({ ...before, metadata });
   const makeStored = (resourceVersion: string): ApiObject => {

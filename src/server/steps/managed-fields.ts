@@ -32,20 +32,22 @@ import {
 } from '../../merge/apply/ownership.js';
 import { isExactAddition } from '../../merge/apply/same-owners.js';
 import { trackedSchema } from '../../merge/apply/schema-sets.js';
+import { RestoreError, restore } from '../../merge/restore.js';
 import { errors } from '../../meta/errors.js';
-import { parseApiVersion } from '../../meta/gvk.js';
+import { parseApiVersion, printGvk } from '../../meta/gvk.js';
 import type { ApiObject, DraftMeta, DraftObject, ManagedFieldsEntry } from '../../meta/object.js';
 import type { ApiRequest } from '../../protocol/request.js';
-import { zeroValue } from '../../schema/decode.js';
-import type { ObjectNode, SchemaNode } from '../../schema/schema-node.js';
+import type { ObjectNode } from '../../schema/schema-node.js';
+import { withoutDefaults } from '../../schema/without-defaults.js';
 import { recoverFrom, translateError } from '../../util/catch-error.js';
-import { copyJson, deepEqual, isRecord, type MutableRecord, setOwn } from '../../util/json.js';
+import { copyJson, deepEqual } from '../../util/json.js';
 import { isPromise } from '../../util/maybe-promise.js';
 import { messageOf } from '../../util/message-of.js';
 import { getOrInsertComputed } from '../../util/once.js';
+import { asDraft, decodeAs } from '../decode-body.js';
 import { managerOf } from '../manager-name.js';
 import { nonOwnableParts, ownableFilter } from '../ownable-fields.js';
-import { ConversionPending, storedObjectOf, toServed, toStored } from '../versions.js';
+import { ConversionPending, toServed, toStored } from '../versions.js';
 import type { WriteOperation } from '../write-operation.js';
 import { zeroFields } from './prepare.js';
 import { sameButTime } from './same-as-live.js';
@@ -159,10 +161,14 @@ interface ManagersBefore {
   readonly after: typeof managersAfterUpdate;
 }
 
-/** The draft with its non-ownable parts replaced by the previous ones, so that they do not count as changed. */
+/**
+ * The draft with its non-ownable parts replaced by the previous ones, so that they do not count as changed. In other versions of
+ * a custom resource they count; the filter removes them in the requested one.
+ * upstream: apiextensions-apiserver/pkg/registry/customresource/strategy.go GetResetFields
+ */
 function ownablePartsOnly(draft: DraftObject, before: unknown, { served, request }: WriteOperation): unknown {
   const parts = nonOwnableParts(served, request.subresource ?? '');
-  if (parts.length === 0) return draft;
+  if (parts.length === 0 || served.kind.customResourceHandler !== undefined) return draft;
   const known = before as Readonly<Record<string, unknown>>;
   const out: Record<string, unknown> = { ...draft };
   for (const part of parts) {
@@ -274,8 +280,10 @@ export function emptyObject({ schema }: ServedKind): object {
 
 export function versionsOf(write: WriteOperation): Versions {
   const { served, request } = write;
+  const filter = ownableFilter(served, request.subresource ?? '');
+  const isCustom = served.kind.customResourceHandler !== undefined;
   return {
-    filter: ownableFilter(served, request.subresource ?? ''),
+    filter: (fields, apiVersion) => (isCustom && apiVersion !== served.apiVersion ? fields : filter(fields)),
     convert(object, apiVersion) {
       if (object.apiVersion === apiVersion) return object;
       const from = servedIn(write, object.apiVersion);
@@ -284,7 +292,9 @@ export function versionsOf(write: WriteOperation): Versions {
       if (to.kind.customResourceHandler !== undefined) {
         return inCustomVersion(to, to.kind.customResourceHandler, { object: object.value as ApiObject, request });
       }
-      return asVersioned(to, toServed(to, toStorageVersion(from, object.value as ApiObject)));
+      const converted = toServed(to, toStorageVersion(from, object.value as ApiObject));
+      requireTrackable(to.schema, converted);
+      return asVersioned(to, converted);
     },
   };
 }
@@ -301,8 +311,9 @@ function inCustomVersion(
   custom: CustomResourceHandler,
   { object, request }: { readonly object: ApiObject; readonly request: ApiRequest },
 ): Versioned {
-  const { managedFields: _, ...metadata } = object.metadata;
-  const input = custom.mayBeAsynchronous ? { ...object, metadata } : object;
+  // Pruning may have removed all metadata.
+  const { managedFields: _, ...metadata }: Partial<ApiObject['metadata']> = object.metadata ?? {};
+  const input = { ...object, metadata } as ApiObject;
   const key = custom.mayBeAsynchronous ? `${to.apiVersion} ${JSON.stringify(input)}` : '';
   const known = conversions.get(request)?.get(key);
   const converted = known === undefined ? custom.convertUnpruned(input) : known();
@@ -315,22 +326,27 @@ function inCustomVersion(
     };
     throw new ConversionPending(converted.then((result) => void finished.set(key, () => result), onFailure));
   }
-  requireDeclared(to.schema, converted);
+  requireTrackable(to.schema, converted);
   return asVersioned(to, converted);
 }
 
-function requireDeclared(schema: ObjectNode, { metadata: _metadata, ...body }: ApiObject): void {
-  const check = () => fieldsOfIntent(schema, body);
+/** Rejects undeclared fields, and items of a set or a keyed list that occur twice. */
+function requireTrackable(schema: ObjectNode, { metadata, ...body }: ApiObject): void {
+  const check = () => fieldsOfIntent(schema, { ...body, metadata: { ...metadata, managedFields: undefined } });
   translateError(IntentError, check, ({ message }) => new IncompatibleVersionError(message));
 }
 
 function toStorageVersion(from: ServedKind, object: ApiObject): ApiObject {
-  const stored = storedObjectOf(object);
-  if (stored !== object) return stored;
+  // The stored object of the live one may have more than its version can represent, which the draft has lost too.
   if (Object.isFrozen(object)) return toStored(from, object);
-  // An apply may have removed fields that conversions expect. `complete` also copies, because conversions are cached by
-  // identity and a draft may still change.
-  return toStored(from, completeValue(from.schema, object) as ApiObject);
+  // The result of a merge may have values of the wrong type, and lack fields that conversions expect. Decoding also copies,
+  // because conversions are cached by identity and a draft may still change.
+  const refuse = (why: string) =>
+    new IncompatibleVersionError(`unable to convert unstructured object to ${printGvk(from.gvk)}: ${why}`);
+  const restored = () => restore(from.schema, object).value;
+  const document = { value: translateError(RestoreError, restored, ({ message }) => refuse(message)) };
+  const { value } = decodeAs({ kind: from.kind, schema: withoutDefaults(from.schema) }, document, refuse);
+  return toStored(from, asDraft(value, object, from) as unknown as ApiObject);
 }
 
 /** Another served version of the kind; undefined if it is not served. */
@@ -340,34 +356,4 @@ export function servedIn({ served, server }: WriteOperation, apiVersion: string)
   if (gv === undefined) return undefined;
   const other = server.registry.byKind({ ...gv, kind: served.gvk.kind });
   return other?.storageKey === served.storageKey ? other : undefined;
-}
-
-function completeValue(node: SchemaNode, value: unknown): unknown {
-  switch (node.type) {
-    case 'object':
-      return node.representation === 'struct' ? completeStruct(node, isRecord(value) ? value : {}) : value;
-    case 'map':
-      return isRecord(value) ? mapValues(value, (item) => completeValue(node.values, item)) : value;
-    case 'list':
-      return Array.isArray(value) ? value.map((item) => completeValue(node.items, item)) : value;
-    case 'scalar':
-      return value ?? zeroValue(node);
-    case 'any':
-      return value;
-  }
-}
-
-function completeStruct(node: ObjectNode, record: Readonly<Record<string, unknown>>): MutableRecord {
-  const out = zeroFields(node);
-  for (const { name, node: child } of node.fields.values()) {
-    const value = Object.hasOwn(record, name) ? record[name] : undefined;
-    if (value !== undefined && value !== null) setOwn(out, name, completeValue(child, value));
-  }
-  return out;
-}
-
-function mapValues(record: Readonly<Record<string, unknown>>, change: (value: unknown) => unknown): MutableRecord {
-  const out: MutableRecord = {};
-  for (const key of Object.keys(record)) setOwn(out, key, change(record[key]));
-  return out;
 }
