@@ -53,6 +53,16 @@ test('returns the variables of a container that has ended to the other container
   expect((await running.pod('p')).status.phase).toBe('Running');
 });
 
+test('writes the hosts of a pod once for all of its containers', async () => {
+  await using running = runningCluster({ idle });
+  const hostAliases = items(20_000, (at) => ({ ip: '1.2.3.4', hostnames: [`a${at}`, 'b'] }));
+  const containers = items(200, (at) => ({ name: `c${at}`, image: 'idle' }));
+  const before = process.cpuUsage();
+  await running.start('p', 'idle', { hostAliases, containers });
+  expect((await running.pod('p')).status.phase).toBe('Running');
+  expect(process.cpuUsage(before).user / 1000).toBeLessThan(3_000);
+});
+
 test('does not start a pod of more than 1,000 containers', async () => {
   await using running = runningCluster({ idle });
   const containers = items(1_001, (at) => ({ name: `c${at}`, image: 'idle' }));
