@@ -15,12 +15,13 @@ import { goStringLabelSelector } from '../kinds/shared/go-syntax.js';
 import { StatusError } from '../meta/errors.js';
 import { parseApiVersion, qualifiedResource } from '../meta/gvk.js';
 import { scaleIntOrString } from '../meta/int-or-string.js';
-import { labelSelectorFromObject, matchesLabels, selectsLabels } from '../meta/labels.js';
+import { labelSelectorFromObject, selectsLabels } from '../meta/labels.js';
 import type { OwnerReference } from '../meta/object.js';
 import { quote } from '../text/go/go-text.js';
 import { timeToMs } from '../text/time/time.js';
 import { deepEqual } from '../util/json.js';
 import { messageOf } from '../util/message-of.js';
+import { podSelectorIndex } from './endpoints/pod-services.js';
 import { type Controller, ControllerPart } from './runtime/controller.js';
 import { ignoreNotFound } from './runtime/expected-errors.js';
 import { controllerOf, type HasMetadata } from './runtime/owners.js';
@@ -50,6 +51,7 @@ const STALE_TARGET_MS = 2 * 60_000;
 class DisruptionBudgets extends ControllerPart {
   readonly #budgets = this.context.informer(PodDisruptionBudget);
   readonly #pods = this.context.informer(Pod);
+  readonly #selectPods = podSelectorIndex(this.#pods);
   readonly #expectations = new PodExpectations(this.context);
   readonly #queue = this.context.queue((key) => this.#reconcileBudget(key));
   readonly #targetQueue = this.context.queue((key) => this.#resetStaleTarget(key), { name: 'disruption targets' });
@@ -78,9 +80,7 @@ class DisruptionBudgets extends ControllerPart {
     if (budget === undefined) return undefined;
     const { clock, events } = this.context;
     const selector = labelSelectorFromObject(budget.spec.selector);
-    const pods = this.#pods
-      .list(budget.metadata.namespace ?? '')
-      .filter(({ metadata }) => matchesLabels(selector, metadata.labels));
+    const pods = this.#selectPods(budget.metadata.namespace ?? '', selector);
     if (pods.length === 0) events.record(budget, 'Normal', 'NoPods', 'No matching pods found');
 
     let expected: Expected;

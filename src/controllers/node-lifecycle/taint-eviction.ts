@@ -9,6 +9,7 @@ import type { Taint } from '../../kinds/shared/taints.js';
 import { StatusError } from '../../meta/errors.js';
 import { deepEqual } from '../../util/json.js';
 import { type Controller, ControllerPart } from '../runtime/controller.js';
+import { OwnerBackoff } from '../runtime/owner-backoff.js';
 import { controllerOf } from '../runtime/owners.js';
 import { keyOf, splitKey } from '../runtime/shared-informer.js';
 import type { WorkQueue } from '../runtime/work-queue.js';
@@ -134,46 +135,6 @@ class TaintEviction extends ControllerPart {
     const { name, namespace = '' } = splitKey(key);
     const metadata = { name, namespace, uid: '', resourceVersion: '', creationTimestamp: '' };
     this.context.events.record({ apiVersion: 'v1', kind: 'Pod', metadata }, 'Normal', 'TaintManagerEviction', message);
-  }
-}
-
-interface OwnerEviction {
-  /** The time of the last or the next eviction of its pods. */
-  readonly atMs: number;
-  readonly delayMs: number;
-}
-
-const FIRST_DELAY_MS = 1_000;
-const MAX_DELAY_MS = 5 * 60_000;
-/** An owner is forgotten after this time without evictions. */
-const EXPIRY_MS = 2 * MAX_DELAY_MS;
-
-/**
- * Delays the evictions of pods that come to a node with taints, because their owner replaces them at once, perhaps on the same node.
- * The first pod of an owner is evicted at once, the others at times with growing distances.
- */
-class OwnerBackoff {
-  /** By uid. */
-  readonly #owners = new Map<string, OwnerEviction>();
-
-  /** The remaining delay of an eviction. The delay of those after it is twice as long. */
-  waitMs(owner: string, nowMs: number): number {
-    this.#forgetOld(nowMs);
-    const last = this.#owners.get(owner);
-    if (last !== undefined && last.atMs > nowMs) return last.atMs - nowMs;
-    const waitMs = last?.delayMs ?? 0;
-    const delayMs = last === undefined ? FIRST_DELAY_MS : Math.min(2 * last.delayMs, MAX_DELAY_MS);
-    // Inserted again, so that the oldest owners are first.
-    this.#owners.delete(owner);
-    this.#owners.set(owner, { atMs: nowMs + waitMs, delayMs });
-    return waitMs;
-  }
-
-  #forgetOld(nowMs: number): void {
-    for (const [owner, { atMs }] of this.#owners) {
-      if (nowMs - atMs < EXPIRY_MS) return;
-      this.#owners.delete(owner);
-    }
   }
 }
 

@@ -56,6 +56,8 @@ const FOLDER_MODE = 0o700;
 
 /** A folder from others may contain a link to any file of the user. Windows has no such flag. */
 const NO_LINKS: number = constants.O_NOFOLLOW ?? 0;
+/** The same for a pipe, which would be waited for without an end. */
+const NO_WAITING: number = constants.O_NONBLOCK ?? 0;
 
 /** The file system of Node. */
 export const nodeFiles: JournalFiles = {
@@ -66,7 +68,15 @@ export const nodeFiles: JournalFiles = {
     for (let made = resolve(folder); made.startsWith(top); made = dirname(made)) syncFolder(dirname(made));
   },
   list: (folder) => readdirSync(folder),
-  read: (path) => readFileSync(path),
+  read(path) {
+    const descriptor = openSync(path, constants.O_RDONLY | NO_LINKS | NO_WAITING);
+    try {
+      if (!fstatSync(descriptor).isFile()) throw new Error(`${path} is not a regular file`);
+      return readFileSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  },
   open(path, how) {
     const create = how === 'new' ? constants.O_CREAT | constants.O_TRUNC : 0;
     const descriptor = openSync(path, constants.O_RDWR | create | NO_LINKS, MODE);

@@ -11,7 +11,7 @@ import { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-cla
 import { StatusError } from '../../meta/errors.js';
 import { own } from '../../util/json.js';
 import { getOrInsertComputed } from '../../util/once.js';
-import { expanded, TextBudget } from '../kubelet/expansion.js';
+import { expanded, type TextBudget } from '../kubelet/expansion.js';
 import {
   configMapData,
   fieldValue,
@@ -50,6 +50,12 @@ export interface PodVolumesOptions {
   /** The newest state of the pod. */
   readonly pod: () => StoredPod;
   readonly podIPs: () => readonly string[];
+}
+
+/** The variables of a container, and what its texts may have together. */
+interface ContainerTexts {
+  readonly env: Readonly<Record<string, string>>;
+  readonly budget: TextBudget;
 }
 
 interface BoundToken {
@@ -106,11 +112,11 @@ export class PodVolumes {
   }
 
   /** The files of a container. `root` has the files that belong to the container alone. */
-  treeOf({ volumeMounts = [] }: ContainerSpec, root: Volume, env: Readonly<Record<string, string>>): FileTree {
+  treeOf({ volumeMounts = [] }: ContainerSpec, root: Volume, { env, budget }: ContainerTexts): FileTree {
     const mounts = volumeMounts.map(({ name, mountPath, subPath = '', subPathExpr, readOnly = false }): Mount => {
       const volume = this.#volumes.get(name);
       if (volume === undefined) throw new SetupError(`cannot find volume ${JSON.stringify(name)} to mount`);
-      const path = subPathOf(subPathExpr === undefined ? subPath : expandedFully(subPathExpr, env));
+      const path = subPathOf(subPathExpr === undefined ? subPath : expandedFully(subPathExpr, env, budget));
       // The files behind a subPath do not follow later changes.
       const mounted = path !== '' && volume instanceof LiveVolume ? volume.frozen() : volume;
       return { mountPath: normalize(checked(mountPath)), subPath: path, readOnly, volume: mounted };
@@ -346,21 +352,25 @@ function trimmed(path: string): string {
     .join('/');
 }
 
+/** The limit of Linux. */
+const MAX_PATH = 4_096;
+
 /** Control characters in a path would be misunderstood by what mounts it. */
 function checked(path: string): string {
+  if (path.length > MAX_PATH) throw new SetupError(`file name too long: a path has more than ${MAX_PATH} characters`);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it looks for.
   if (/[\0-\x1f]/.test(path)) throw new SetupError(`the path ${JSON.stringify(path)} has control characters`);
   return path;
 }
 
 /** As in kubelet, all variables must exist. */
-function expandedFully(text: string, env: Readonly<Record<string, string>>): string {
+function expandedFully(text: string, env: Readonly<Record<string, string>>, budget: TextBudget): string {
   const lookUp = (name: string): string => {
     const value = own(env, name);
     if (value === undefined) throw new SetupError(`missing value for ${JSON.stringify(name)}`);
     return value;
   };
-  return expanded(text, lookUp, new TextBudget());
+  return expanded(text, lookUp, budget);
 }
 
 function subPathOf(path: string): string {

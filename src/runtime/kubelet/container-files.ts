@@ -15,10 +15,9 @@ const LOG_BYTES = 2_048;
 /** The root directory of a container. */
 export function rootOf(pod: PodEnvironment, { terminationMessagePath = MESSAGE_PATH }: ContainerSpec): MemoryVolume {
   const root = new MemoryVolume();
-  const put = (path: string, text: string) =>
-    root.write(normalize(path).slice(1), { bytes: new TextEncoder().encode(text), mode: 0o644 });
-  for (const [path, text] of Object.entries(pod.systemFiles())) put(path, text);
-  put(terminationMessagePath, '');
+  const put = (path: string, bytes: Uint8Array) => root.write(normalize(path).slice(1), { bytes, mode: 0o644 });
+  for (const [path, bytes] of Object.entries(pod.systemFiles())) put(path, bytes);
+  put(terminationMessagePath, new Uint8Array());
   return root;
 }
 

@@ -33,6 +33,7 @@ export interface ContainerRun {
   startedAt: string;
   readonly startedMs: number;
   readonly env: Readonly<Record<string, string>>;
+  readonly budget: TextBudget;
   readonly files: FileTree;
   readonly input: InputStream;
   readonly probes: ProbeLoops;
@@ -152,7 +153,7 @@ export class KubeletContainer {
   #begin(spec: ContainerSpec, image: ProcessImage): void {
     const pod = this.#pod;
     const { clock } = pod;
-    const budget = new TextBudget();
+    const budget = new TextBudget(pod.textLength);
     const env = environmentOf(pod.context, {
       pod: pod.current(),
       container: spec,
@@ -161,7 +162,7 @@ export class KubeletContainer {
       budget,
     });
     const expand = (word: string) => expanded(word, (name) => own(env, name), budget);
-    const files = pod.volumes.treeOf(spec, rootOf(pod, spec), env);
+    const files = pod.volumes.treeOf(spec, rootOf(pod, spec), { env, budget });
     const log = new ContainerLog(clock);
     const input = new InputStream(spec.stdin === true);
     const process = image.start({
@@ -197,11 +198,11 @@ export class KubeletContainer {
       },
       exec: (command, timeoutMs) => pod.execute(this, command, timeoutMs),
     });
-    const startedMs = clock.now();
     const ended = new AbortController();
-    const times = { startedAt: pod.context.now(), startedMs };
-    const run: ContainerRun = { process, image, ...times, env, files, input, probes, ended: ended.signal };
+    const times = { startedAt: pod.context.now(), startedMs: clock.now() };
+    const run: ContainerRun = { process, image, ...times, env, files, budget, input, probes, ended: ended.signal };
     this.#run = run;
+    pod.textLength += budget.used;
     this.#isUp = false;
     void process.exit.then((exit) => {
       this.#onExit(run, exit);
@@ -291,6 +292,7 @@ export class KubeletContainer {
     run.input.close();
     this.#log?.end();
     this.#run = undefined;
+    this.#pod.textLength -= run.budget.used;
     this.#stopping = undefined;
     this.usage = {};
     this.#isReady = this.role === 'init' && exitCode === 0;
@@ -322,11 +324,8 @@ export class KubeletContainer {
       reason: 'CrashLoopBackOff',
       message: `back-off ${time} restarting failed container=${this.name} pod=${name}_${namespace}(${uid})`,
     };
-    this.#event(
-      'Warning',
-      'BackOff',
-      `Back-off restarting failed container ${this.name} in pod ${name}_${namespace}(${uid})`,
-    );
+    const restarting = `Back-off restarting failed container ${this.name} in pod ${name}_${namespace}(${uid})`;
+    this.#event('Warning', 'BackOff', restarting);
   }
 
   #failPull(spec: ContainerSpec): void {

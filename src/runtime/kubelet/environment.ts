@@ -7,6 +7,7 @@ import type { StoredPod } from '../../controllers/workloads/pod-state.js';
 import { Service } from '../../kinds/core/v1/service/service.js';
 import type { ObjectOf } from '../../kinds/kind.js';
 import { own } from '../../util/json.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import type { ContainerSpec } from '../program.js';
 import { expanded, TextBudget } from './expansion.js';
 import { configMapData, fieldValue, type KeyedData, resourceValue, SetupError, secretData } from './references.js';
@@ -108,10 +109,17 @@ function serviceVariables(
   const all = master === undefined ? linked : [...linked.filter((each) => each !== master), master];
   const result: Record<string, string> = {};
   for (const service of all) {
-    for (const [name, value] of variablesOf(service)) result[name] = budget.takeVariable(name, value);
+    const variables = getOrInsertComputed(variablesOfServices, service, (each) => [...variablesOf(each)]);
+    for (const [name, value] of variables) result[name] = budget.takeVariable(name, value);
   }
   return result;
 }
+
+/** Shared by the containers of the namespace. */
+const variablesOfServices = new WeakMap<
+  ObjectOf<typeof Service>,
+  readonly (readonly [name: string, value: string])[]
+>();
 
 function* variablesOf({ metadata, spec }: ObjectOf<typeof Service>): Iterable<readonly [name: string, value: string]> {
   const { clusterIP: ip, ports = [] } = spec;
@@ -144,7 +152,9 @@ function variableName(name: string): string {
 }
 
 const decoder = new TextDecoder();
+/** Shared by the containers that use the value. */
+const texts = new WeakMap<Uint8Array, string>();
 
 function textOf(bytes: Uint8Array): string {
-  return decoder.decode(bytes);
+  return getOrInsertComputed(texts, bytes, () => decoder.decode(bytes));
 }

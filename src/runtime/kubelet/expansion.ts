@@ -4,14 +4,27 @@
  */
 import { SetupError } from './references.js';
 
-/** What the variables, the command and the arguments of a container may have together: Linux allows 2 MiB. */
+/** What the variables, the command, the arguments and the paths of a container may have together: Linux allows 2 MiB. */
 const MAX_LENGTH = 8 * 1024 * 1024;
+/** The same for all containers of a pod: a ConfigMap may be in the variables of thousands. */
+const MAX_POD_LENGTH = 4 * MAX_LENGTH;
 /** What a variable counts besides its name and its value. */
 const VARIABLE_LENGTH = 64;
 
 /** Limits the length of texts: variables that contain earlier ones several times grow exponentially. */
 export class TextBudget {
-  #left = MAX_LENGTH;
+  readonly #limit: number;
+  #left: number;
+
+  /** `others`: what the other containers of the pod use. */
+  constructor(others = 0) {
+    this.#limit = Math.min(MAX_LENGTH, MAX_POD_LENGTH - others);
+    this.#left = this.#limit;
+  }
+
+  get used(): number {
+    return this.#limit - this.#left;
+  }
 
   /** Returns the value of a variable. Without values, there could be millions. */
   takeVariable(name: string, value: string): string {
@@ -24,7 +37,7 @@ export class TextBudget {
     this.#left -= text.length;
     if (this.#left < 0)
       throw new SetupError(
-        `argument list too long: the variables and arguments have more than ${MAX_LENGTH} characters`,
+        `argument list too long: the variables and arguments have more than ${this.#limit} characters`,
       );
     return text;
   }

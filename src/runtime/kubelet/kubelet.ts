@@ -3,6 +3,8 @@
  */
 import type { Client } from '../../client/client.js';
 import { type Controller, ControllerPart } from '../../controllers/runtime/controller.js';
+import { OwnerBackoff } from '../../controllers/runtime/owner-backoff.js';
+import { controllerOf } from '../../controllers/runtime/owners.js';
 import { keyOf } from '../../controllers/runtime/shared-informer.js';
 import type { ReconcileResult } from '../../controllers/runtime/work-queue.js';
 import { isKubeletStopped } from '../../controllers/stages/node-leases.js';
@@ -64,6 +66,7 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
   readonly #images = new Map<Image, ProcessImage>();
   readonly #metricsImage = this.#metricsServer();
   readonly #addresses = new PodAddresses(this.context);
+  readonly #rejections = new OwnerBackoff();
   readonly #queue = this.context.queue((key) => this.#reconcile(key), { workers: 8 });
   readonly #services: KubeletServices = {
     context: this.context,
@@ -73,6 +76,7 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
     imageOf: (pod, name) => this.#imageOf(pod, name),
     allocateAddress: (pod) => this.#allocateAddress(pod),
     rejection: (pod) => this.#rejection(pod),
+    rejectionDelayMs: (pod) => this.#rejectionDelayMs(pod),
     clientOf: (pod) => this.#clientOf(pod),
     requeue: (pod) => this.#requeue(pod),
     busyFor: (work) => this.#busyFor(work),
@@ -165,7 +169,14 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
     const node = this.#nodes.get(pod.spec.nodeName ?? '');
     if (node === undefined) return undefined;
     const others = this.#pods.index('node', ({ spec }) => (spec.nodeName ? [spec.nodeName] : []))(node.metadata.name);
-    return rejectionOf(pod, node, others);
+    const admitted = others.filter(({ metadata }) => this.#workers.get(metadata.uid)?.isRejected !== true);
+    return rejectionOf(pod, node, admitted);
+  }
+
+  /** The owner of a rejected pod replaces it at once, perhaps on the same node. */
+  #rejectionDelayMs(pod: StoredPod): number {
+    const owner = controllerOf(pod)?.uid;
+    return owner === undefined ? 0 : this.#rejections.waitMs(owner, this.context.clock.now());
   }
 
   #clientOf({ metadata, spec }: StoredPod): Client {

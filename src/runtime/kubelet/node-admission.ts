@@ -9,12 +9,13 @@ import { Quantity } from '../../meta/quantity.js';
 
 const COMPUTE = ['cpu', 'memory', 'ephemeral-storage'] as const;
 
+export interface Rejection {
+  readonly reason: string;
+  readonly message: string;
+}
+
 /** Why the node rejects the pod; undefined: it admits it. `onNode` are the pods that are assigned to the node. */
-export function rejectionOf(
-  pod: StoredPod,
-  node: StoredNode,
-  onNode: readonly StoredPod[],
-): { readonly reason: string; readonly message: string } | undefined {
+export function rejectionOf(pod: StoredPod, node: StoredNode, onNode: readonly StoredPod[]): Rejection | undefined {
   const { allocatable } = node.status;
   if (allocatable === undefined) return undefined;
   const others = onNode.filter(

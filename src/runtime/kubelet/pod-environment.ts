@@ -19,6 +19,8 @@ export interface PodEnvironment {
   /** A client with the pod's service account. */
   readonly client: Client;
   readonly hasInitContainers: boolean;
+  /** The characters of the variables, arguments and paths of its running containers. */
+  textLength: number;
   /** The newest state of the pod. */
   current(): StoredPod;
   containerSpec(name: string): ContainerSpec;
@@ -26,7 +28,7 @@ export interface PodEnvironment {
   /** The allocatable resources of the pod's node. */
   allocatable(): Readonly<Record<string, string>>;
   /** Files such as `/etc/hosts`, by path. */
-  systemFiles(): Readonly<Record<string, string>>;
+  systemFiles(): Readonly<Record<string, Uint8Array>>;
   /** Undefined: the image does not exist. */
   imageOf(image: string): ProcessImage | undefined;
   record(event: StageEvent): void;

@@ -15,11 +15,13 @@ import { StatusError } from '../../meta/errors.js';
 import { timeToMs } from '../../text/time/time.js';
 import type { Clock, Undo } from '../../util/clock.js';
 import { deepEqual } from '../../util/json.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import { PodVolumes, type SharedVolumes } from '../files/pod-volumes.js';
 import type { ClusterNetwork } from '../network/types.js';
 import type { ContainerSpec, ProcessImage } from '../program.js';
 import { type ContainerRole, KubeletContainer } from './container.js';
 import { executeCommand } from './execute.js';
+import type { Rejection } from './node-admission.js';
 import type { CommandResult, PodEnvironment } from './pod-environment.js';
 import { type PodEnd, podStatus } from './pod-status.js';
 import { SetupError } from './references.js';
@@ -35,13 +37,17 @@ export interface KubeletServices {
   /** Assigns an address to a pod. */
   allocateAddress(pod: StoredPod): string;
   /** The reason why the node does not admit a pod, if there is one. */
-  rejection(pod: StoredPod): { readonly reason: string; readonly message: string } | undefined;
+  rejection(pod: StoredPod): Rejection | undefined;
+  /** How long to wait before the node rejects the pod. */
+  rejectionDelayMs(pod: StoredPod): number;
   clientOf(pod: StoredPod): Client;
   requeue(pod: StoredPod): void;
   busyFor(work: Promise<unknown>): void;
 }
 
 const MOUNT_RETRY_MS = 2_000;
+/** Each needs memory, and a request may have a hundred thousand. */
+const MAX_CONTAINERS = 1_000;
 /** A message may contain a name of a megabyte, and each attempt records several Events. */
 const MAX_EVENT_MESSAGE = 1024;
 const DEADLINE = {
@@ -60,8 +66,13 @@ export class PodWorker implements PodEnvironment {
   readonly #timers = new Set<Undo>();
   #pod: StoredPod;
   #podIP: string | undefined;
+  textLength = 0;
+  readonly #files = new WeakMap<StoredPod['spec'], Readonly<Record<string, Uint8Array>>>();
+  /** When the node rejects the pod. */
+  #rejectAtMs: number | undefined;
   #isMounted = false;
-  #mountProblem: string | undefined;
+  /** Why the containers cannot be started, as an Event has reported it. */
+  #problem: string | undefined;
   #isInitialized = false;
   /** All main containers have ended. */
   #isFinishing = false;
@@ -82,6 +93,11 @@ export class PodWorker implements PodEnvironment {
       pod: () => this.#pod,
       podIPs: () => this.podIPs(),
     });
+  }
+
+  /** The node rejects the pod, perhaps later. */
+  get isRejected(): boolean {
+    return this.#rejectAtMs !== undefined;
   }
 
   get hasInitContainers(): boolean {
@@ -120,8 +136,9 @@ export class PodWorker implements PodEnvironment {
     return this.context.informer(Node).get(this.#pod.spec.nodeName ?? '')?.status.allocatable ?? {};
   }
 
-  systemFiles(): Readonly<Record<string, string>> {
-    return systemFilesOf(this.#pod, this.podIPs()[0] ?? '');
+  /** All containers share them: aliases of hosts may have megabytes. */
+  systemFiles(): Readonly<Record<string, Uint8Array>> {
+    return getOrInsertComputed(this.#files, this.#pod.spec, () => systemFilesOf(this.#pod, this.#podIP ?? ''));
   }
 
   imageOf(image: string): ProcessImage | undefined {
@@ -168,7 +185,14 @@ export class PodWorker implements PodEnvironment {
     this.#podIP ??= pod.status.podIP;
     if (pod.metadata.deletionTimestamp !== undefined) return this.#terminate();
     if (isPodFinished(pod) && this.#end === undefined && this.#containers.size === 0) return undefined;
-    this.#end ??= this.#rejection();
+    const rejection = this.#end || this.#containers.size > 0 ? undefined : this.#services.rejection(pod);
+    if (rejection === undefined) this.#rejectAtMs = undefined;
+    else {
+      this.#rejectAtMs ??= this.clock.now() + this.#services.rejectionDelayMs(pod);
+      const waitMs = this.#rejectAtMs - this.clock.now();
+      if (waitMs > 0) return { requeueAfterMs: waitMs };
+      this.#end = this.#rejected(rejection);
+    }
     const { startTime } = pod.status;
     const { activeDeadlineSeconds } = pod.spec;
     const deadlineMs =
@@ -185,11 +209,7 @@ export class PodWorker implements PodEnvironment {
     return nextMs === Infinity ? undefined : { requeueAfterMs: nextMs };
   }
 
-  #rejection(): PodEnd | undefined {
-    if (this.#containers.size > 0) return undefined;
-    const rejected = this.#services.rejection(this.#pod);
-    if (rejected === undefined) return undefined;
-    const { reason, message } = rejected;
+  #rejected({ reason, message }: Rejection): PodEnd {
     this.record(kubeletEvent(this.#pod, { type: 'Warning', reason, message }));
     return { phase: 'Failed', reason, message: `Pod was rejected: ${message}`, isRejected: true };
   }
@@ -202,35 +222,40 @@ export class PodWorker implements PodEnvironment {
 
   /** Starts what can be started. Returns the time until something is due. */
   async #progress(): Promise<number> {
+    const { containers, initContainers = [], ephemeralContainers = [] } = this.#pod.spec;
+    if (containers.length + initContainers.length + ephemeralContainers.length > MAX_CONTAINERS) {
+      this.#reportProblem('FailedCreatePodSandBox', `the runtime runs at most ${MAX_CONTAINERS} containers of a pod`);
+      return Infinity;
+    }
     this.#podIP ??= this.#services.allocateAddress(this.#pod);
     this.#addContainers();
     // Programs can use the network when everyone knows their address. The write of the status queues the pod again.
     if (this.#pod.status.podIP === undefined) return Infinity;
     const { renewAtMs = Infinity } = this.volumes;
     if (!this.#isMounted || renewAtMs <= this.clock.now()) {
-      const problem = await this.#mount();
+      await this.#mount();
       if (this.#isAbandoned) return Infinity;
       // A token that cannot be renewed does not stop the containers.
-      if (problem !== undefined && !this.#isMounted) return MOUNT_RETRY_MS;
+      if (!this.#isMounted) return MOUNT_RETRY_MS;
     }
     const nextStart = this.#startContainers();
     const renewal = this.volumes.renewAtMs;
     return Math.min(nextStart, renewal === undefined ? Infinity : Math.max(MOUNT_RETRY_MS, renewal - this.clock.now()));
   }
 
-  async #mount(): Promise<string | undefined> {
+  async #mount(): Promise<void> {
     try {
       await this.volumes.mount();
       this.#isMounted = true;
-      return undefined;
     } catch (error) {
       if (!(error instanceof SetupError)) throw error;
-      if (this.#mountProblem !== error.message) {
-        this.record(kubeletEvent(this.#pod, { type: 'Warning', reason: 'FailedMount', message: error.message }));
-      }
-      this.#mountProblem = error.message;
-      return error.message;
+      this.#reportProblem('FailedMount', error.message);
     }
+  }
+
+  #reportProblem(reason: string, message: string): void {
+    if (this.#problem !== message) this.record(kubeletEvent(this.#pod, { type: 'Warning', reason, message }));
+    this.#problem = message;
   }
 
   #addContainers(): void {

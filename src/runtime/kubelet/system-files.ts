@@ -9,12 +9,13 @@ export const CLUSTER_DOMAIN = 'cluster.local';
 /** The address of cluster DNS in `/etc/resolv.conf`; nothing answers there, because names are resolved by the runtime. */
 const DNS_ADDRESS = '10.0.0.10';
 
-export function systemFilesOf(pod: StoredPod, podIP: string): Readonly<Record<string, string>> {
+export function systemFilesOf(pod: StoredPod, podIP: string): Readonly<Record<string, Uint8Array>> {
   const hostname = hostnameOf(pod);
+  const encoder = new TextEncoder();
   return {
-    '/etc/hostname': `${hostname}\n`,
-    '/etc/hosts': hostsFile(pod, podIP, hostname),
-    '/etc/resolv.conf': resolvFile(pod),
+    '/etc/hostname': encoder.encode(`${hostname}\n`),
+    '/etc/hosts': encoder.encode(hostsFile(pod, podIP, hostname)),
+    '/etc/resolv.conf': encoder.encode(resolvFile(pod)),
   };
 }
 

@@ -1,4 +1,5 @@
 /** The file journal: the contract of all journals, locks, disk faults and damaged files. */
+import { execFileSync } from 'node:child_process';
 import {
   mkdtempSync,
   readdirSync,
@@ -226,6 +227,19 @@ describe('a file journal', () => {
         createCluster({ journal: fileJournal(path, { salvage: true, onWarning: () => undefined }) }),
       ).toThrow(/ELOOP/);
       expect(readFileSync(target).equals(content)).toBe(true);
+    },
+  );
+
+  test.each(['checkpoint-1', 'journal-1'])(
+    'refuses a pipe with the name %s instead of waiting for it',
+    async (name) => {
+      const path = newFolder();
+      const cluster = createCluster({ journal: fileJournal(path) });
+      await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+      await cluster.close();
+      rmSync(join(path, name));
+      execFileSync('mkfifo', [join(path, name)]);
+      expect(() => createCluster({ journal: fileJournal(path) })).toThrow(/is not a regular file/);
     },
   );
 
