@@ -20,8 +20,9 @@ import {
 } from './values.js';
 import { spendWork } from './work-budget.js';
 
-/** Work to compare two non-primitive values. */
+/** Work to compare two non-primitive values, and two items of lists. */
 const STEP = 50;
+const ITEM = 30;
 
 /**
  * Compares two values; the left operand's custom equality applies. Throws a CelError if the values cannot be compared.
@@ -29,6 +30,7 @@ const STEP = 50;
 export function celEquals(left: CelValue, right: CelValue): boolean {
   switch (typeof left) {
     case 'string':
+      return typeof right === 'string' && sameText(left, right);
     case 'boolean':
       return left === right;
     case 'bigint':
@@ -42,6 +44,13 @@ export function celEquals(left: CelValue, right: CelValue): boolean {
     default:
       return left === null || right === null ? left === right : sameStructure(left, right);
   }
+}
+
+/** Both are read if they have the same length, which is not part of the cost of lists and maps. */
+function sameText(left: string, right: string): boolean {
+  if (left.length !== right.length) return false;
+  spendWork(left.length / 8);
+  return left === right;
 }
 
 function sameStructure(left: Exclude<CelValue, null | string | boolean | bigint | number>, right: CelValue): boolean {
@@ -64,6 +73,7 @@ function sameStructure(left: Exclude<CelValue, null | string | boolean | bigint 
 function sameList(left: CelList, right: CelValue): boolean {
   if (!(right instanceof CelList) || left.size !== right.size) return false;
   for (let index = 0; index < left.size; index++) {
+    spendWork(ITEM);
     if (differ(left.at(index), right.at(index))) return false;
   }
   return true;

@@ -23,7 +23,7 @@ export type { CheckedExpression, Environment, Outcome, Program, Variables } from
 export { createEnvironment } from './environment.js';
 export { celEquals } from './equality.js';
 export { plan, planParsed } from './evaluate/plan.js';
-export { ArrayList, EntryMap, itemsOf, JsonList, JsonMap, jsonValue } from './evaluate/views.js';
+export { ArrayList, EntryMap, itemsOf, JsonList, JsonMap, jsonValue, keysOf } from './evaluate/views.js';
 export {
   AUTHORIZER_TYPE,
   type AuthorizationCheck,
@@ -75,3 +75,4 @@ export {
   CelUint,
   type CelValue,
 } from './values.js';
+export { spendWork } from './work-budget.js';

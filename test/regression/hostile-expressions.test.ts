@@ -30,7 +30,17 @@ const world: ReadonlyMap<string, CelValue> = new Map<string, CelValue>([
   ['li', jsonValue(thousand)],
   ['dl', jsonValue(thousand)],
   ['ls', jsonValue(thousand.map((index) => `item-${index}`))],
-  ['dy', jsonValue({ a: 1, l: [1, 2], s: 'x' })],
+  [
+    'dy',
+    jsonValue({
+      ...{ a: 1, l: [1, 2], s: 'x' },
+      map: Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [`k${index}`, 1])),
+      rows: Array.from({ length: 300 }, () => thousand.slice(0, 300)),
+      small: thousand.map(() => 5e-324),
+      digits: `${'1'.repeat(1_000_000)}:00`,
+      number: '1'.repeat(1_000_000),
+    }),
+  ],
   ['dn', jsonValue('\ud83d broken \ude00')],
 ]);
 
@@ -239,6 +249,45 @@ describe('loops', () => {
       endsSoon(expression);
     },
   );
+});
+
+describe('work that is not part of the cost', () => {
+  const each = (expression: string) => `dy.map.exists(k, ${expression} && k == '')`;
+  const time = "timestamp('2020-01-01T00:00:00Z')";
+  const formats = (clause: string) => text(clause.repeat(100));
+  const expressions = [
+    `dy.map.all(k, size(dy.map) > 0)`,
+    `dy.map.all(k, dy.map.exists(j, true))`,
+    each('dyn(dy.rows) == dyn(dy.map)'),
+    each('dy.rows == dy.rows'),
+    each('[dy.number + k] == [dy.number + k]'),
+    each(`bytes(dy.number) == b''`),
+    each(`string(bytes(dy.number)) == ''`),
+    each('int(dy.number) == 1'),
+    each('uint(dy.number) == 1u'),
+    each(`${time}.getHours(dy.digits) == 1`),
+    each(`'%f'.format([1e308]) == ''`),
+    each(`${formats('%f')}.format(dy.small) == ''`),
+    each(`${formats('%e')}.format(dy.small) == ''`),
+    each(`'%s'.format([dy.small]) == ''`),
+    each(`'%s'.format([dy.map]) == ''`),
+    each(`'%s'.format([dy.rows]) == ''`),
+  ];
+  test.each(expressions)('ends soon: %s', (expression) => {
+    endsSoon(expression);
+  });
+
+  test('reads the keys of a record that has changed since the previous evaluation', () => {
+    const record: Record<string, number> = Object.fromEntries(thousand.map((index) => [`k${index}`, index]));
+    const { checked } = compile('size(dy) == size(dy)  ? size(dy) : 0', environment);
+    if (checked === undefined) throw new Error('the expression is valid');
+    const program = plan(checked, environment);
+    const variables = new Map([...world, ['dy', jsonValue(record)] as const]);
+    expect(program.evaluate(variables).value).toBe(1000n);
+    record['more'] = 1;
+    const changed = new Map([...world, ['dy', jsonValue(record)] as const]);
+    expect(program.evaluate(changed).value).toBe(1001n);
+  });
 });
 
 describe('growth', () => {

@@ -27,6 +27,7 @@ import { fieldsOfIntent, IntentError } from '../../merge/apply/intent-fields.js'
 import { merge } from '../../merge/apply/merge.js';
 import { fieldElement, type PathElement, printElement } from '../../merge/apply/path-element.js';
 import { hasItems, hasMembers, ItemError, itemElement, memberNode } from '../../merge/apply/typed.js';
+import { MAX_OBJECT_CONTAINERS, TOO_MANY_CONTAINERS } from '../../protocol/value-limits.js';
 import type { ScalarNode, SchemaNode } from '../../schema/schema-node.js';
 import { quote } from '../../text/go/go-text.js';
 import { append } from '../../util/arrays.js';
@@ -175,6 +176,7 @@ function atomicsIn(node: SchemaNode, value: unknown, path: string): string[] {
 
 /** Applies a JSON patch. Throws a {@link MutationError}. */
 export function applyPatchSteps(given: CelValue, object: WireObject): unknown {
+  containersLeft = MAX_OBJECT_CONTAINERS;
   if (!(given instanceof CelList)) {
     throw new MutationError('type mismatch: JSONPatchType.expression should evaluate to array');
   }
@@ -201,6 +203,9 @@ function operationOf(step: CelValue): Readonly<Record<string, unknown>> {
 
 class NotJson extends Error {}
 
+/** Of the operations of one expression, whose value may contain one list thousands of times. */
+let containersLeft = 0;
+
 /** Larger integers are strings in JSON, because many readers would round them. */
 const MAX_NUMBER = 2n ** 53n - 1n;
 
@@ -217,6 +222,8 @@ function jsonOf(value: CelValue): unknown {
   if (value instanceof CelUint) return wholeNumber(value.value);
   if (typeof value === 'number') return finite(value);
   if (value instanceof JsonList || value instanceof JsonMap) return value.raw;
+  if ((value instanceof CelList || value instanceof CelMap) && containersLeft-- === 0)
+    throw new NotJson(TOO_MANY_CONTAINERS);
   if (value instanceof CelList) return itemsOf(value).map(jsonOf);
   if (value instanceof CelMap) return recordOf(value);
   if (value instanceof PatchObject) return objectOf(value);

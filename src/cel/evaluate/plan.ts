@@ -53,6 +53,7 @@ import { equalityStep, logicStep } from './calls.js';
 import { accumulatorLoad, foldStep } from './comprehension.js';
 import { Frame, missingVariable, type Step } from './frame.js';
 import { planFunction } from './functions.js';
+import { forgetKeys } from './views.js';
 
 /** The initial work budget of an evaluation; charged costs add to it. */
 const FREE_WORK = 20_000_000;
@@ -349,6 +350,7 @@ function foldIfConstant(made: Step, parts: readonly Planned[]): Planned {
 function evaluate(run: Step, slots: number, variables: Variables, options: EvaluateOptions | undefined): Outcome {
   const frame = new Frame(variables, options?.costLimit ?? Number.POSITIVE_INFINITY, slots);
   const before = openWorkBudget(FREE_WORK);
+  forgetKeys();
   try {
     const value = run(frame);
     if (value instanceof Failure) return { error: new CelError(value.message), cost: frame.cost };

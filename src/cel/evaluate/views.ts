@@ -121,6 +121,28 @@ export class JsonList extends CelList {
   }
 }
 
+/** The keys of larger records are kept during an evaluation: each access to a field makes a new view of it. */
+const MANY_KEYS = 32;
+
+let keysByRecord: WeakMap<object, readonly string[]> | undefined;
+
+/** Call it before an evaluation, because records may have changed since the previous one. */
+export function forgetKeys(): void {
+  keysByRecord = undefined;
+}
+
+/** The keys of a record whose value is not `undefined`. */
+export function keysOf(record: Readonly<Record<string, unknown>>): readonly string[] {
+  const known = keysByRecord?.get(record);
+  if (known !== undefined) return known;
+  const keys = Object.keys(record).filter((key) => record[key] !== undefined);
+  if (keys.length > MANY_KEYS) {
+    keysByRecord ??= new WeakMap();
+    keysByRecord.set(record, keys);
+  }
+  return keys;
+}
+
 /** A view of a JSON object. Keys with the value `undefined` are absent. */
 export class JsonMap extends CelMap {
   readonly #record: Readonly<Record<string, unknown>>;
@@ -147,7 +169,7 @@ export class JsonMap extends CelMap {
   }
 
   keys(): readonly string[] {
-    this.#keys ??= Object.keys(this.#record).filter((key) => this.#record[key] !== undefined);
+    this.#keys ??= keysOf(this.#record);
     return this.#keys;
   }
 }

@@ -26,6 +26,10 @@ import { fromUtf8, utf8 } from './text.js';
 
 /** Work to format one value. */
 const CLAUSE = 500;
+/** Work to format an item of a list or map, an entry of a map, and a decimal of a number. */
+const MEMBER = 100;
+const ENTRY = 200;
+const DECIMAL = 40;
 
 /** Formats a string. Throws a CelError for invalid clauses, missing items and items of the wrong type. */
 export function format(text: string, list: CelList): string {
@@ -143,6 +147,7 @@ function mapText(map: CelMap | CelObject): string {
   const entries: (readonly [string, string])[] = [];
   const keys = map instanceof CelObject ? map.fieldNames() : map.keys();
   for (const key of keys) {
+    spendWork(ENTRY);
     const text = keyText(key);
     const value = map instanceof CelObject ? map.get(String(key)) : map.get(key);
     if (value === undefined) throw formatError(`could not find key: ${text}`);
@@ -161,6 +166,7 @@ function keyText(key: CelValue): string {
 
 /** Values within lists and maps are formatted as CEL literals. */
 function memberText(value: CelValue): string {
+  spendWork(MEMBER + (typeof value === 'string' ? value.length : 0));
   if (typeof value === 'string') return quote(value);
   if (typeof value === 'number') return literalNumber(value);
   if (value instanceof CelBytes) return `b${quote(bytesText(value))}`;
@@ -193,7 +199,8 @@ function fixedText(value: number, precision: number): string {
   const most = wrapped(precision, 16);
   const decimal = most < 0 ? shortest(Math.abs(value)) : toPlaces(Math.abs(value), most);
   const { whole, fraction } = plainText(decimal, precision & 0xff);
-  const grouped = whole.replace(/(?<=[0-9])(?=(?:[0-9]{3})+$)/g, ',');
+  const separated = (digit: string, at: number) => (at > 0 && (whole.length - at) % 3 === 0 ? `,${digit}` : digit);
+  const grouped = whole.replace(/[0-9]/g, separated);
   return `${value < 0 ? '-' : ''}${grouped}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
@@ -283,6 +290,7 @@ function exact(value: number): { readonly digits: bigint; readonly scale: number
   const fraction = bits & 0xf_ffff_ffff_ffffn;
   const mantissa = exponent === 0 ? fraction : fraction | 0x10_0000_0000_0000n;
   const power = Math.max(exponent, 1) - 1075;
+  spendWork(Math.abs(power) * DECIMAL);
   if (power >= 0) return { digits: mantissa << BigInt(power), scale: 0 };
   return { digits: mantissa * 5n ** BigInt(-power), scale: -power };
 }

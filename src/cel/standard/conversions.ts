@@ -34,8 +34,8 @@ function boolOfText(text: string): Result {
 }
 
 function intOfText(text: string): Result {
-  if (!/^[+-]?[0-9]+$/.test(text)) return NO_INT;
   spendWork(text.length * 10);
+  if (!/^[+-]?[0-9]+$/.test(text)) return NO_INT;
   const digits = text.replace(/^[+-]?0*/, '');
   if (digits.length > 19) return NO_INT;
   const value = text.startsWith('-') ? -BigInt(digits) : BigInt(digits);
@@ -43,6 +43,7 @@ function intOfText(text: string): Result {
 }
 
 function uintOfText(text: string): Result {
+  spendWork(text.length * 10);
   if (!/^[0-9]+$/.test(text)) return NO_UINT;
   const digits = text.replace(/^0*/, '');
   if (digits.length > 20) return NO_UINT;
@@ -127,7 +128,14 @@ export function durationText({ nanos }: CelDuration): string {
   return `${formatPlain(seconds)}s`;
 }
 
+/** If the types are known at run time only, the cost does not cover the copy. */
+function bytesOfText(text: string): Result {
+  spendWork(text.length * 3);
+  return new CelBytes(utf8(text));
+}
+
 function textOfBytes({ bytes }: CelBytes): Result {
+  spendWork(bytes.length * 3);
   return fromUtf8(bytes) ?? NOT_UTF8;
 }
 
@@ -138,7 +146,7 @@ const CONVERSIONS: Readonly<Record<string, (value: never) => Result>> = {
   bool_to_bool: same,
   string_to_bool: boolOfText,
   bytes_to_bytes: same,
-  string_to_bytes: (text: string) => new CelBytes(utf8(text)),
+  string_to_bytes: bytesOfText,
   double_to_double: same,
   int64_to_double: (value: bigint) => Number(value),
   string_to_double: doubleOfText,

@@ -121,6 +121,7 @@ export const TIME_FUNCTIONS: ReadonlyMap<string, (...args: CelValue[]) => Result
 
 /** The UTC offset in seconds of a zone (a name or `-02:30`) at a time (seconds since 1970). */
 function offsetIn(zone: string, seconds: number): number | Failure {
+  spendWork(zone.length * 10);
   const colon = zone.indexOf(':');
   if (colon < 0) return offsetOfName(zone, seconds);
   const hours = wholeNumber(zone.slice(0, colon));
@@ -136,13 +137,16 @@ const MAX_NUMBER = 2n ** 63n;
 function wholeNumber(text: string): number | Failure {
   const problem = (what: string) => new Failure(`strconv.Atoi: parsing ${quote(text)}: ${what}`);
   if (!/^[+-]?[0-9]+$/.test(text)) return problem('invalid syntax');
+  const digits = text.replace(/^[+-]?0*/, '');
+  if (digits.length > 19) return problem('value out of range');
   const value = BigInt(text.replace('+', ''));
   if (value >= MAX_NUMBER || value < -MAX_NUMBER) return problem('value out of range');
   return Number(value);
 }
 
-/** Work of a time zone lookup, which is slow. */
+/** Work of a time zone lookup, which is slow, and more so the first time. */
 const LOOKUP = 6000;
+const FIRST_LOOKUP = 60_000;
 
 const MAX_CACHED_ZONES = 50;
 
@@ -154,6 +158,7 @@ function offsetOfName(name: string, seconds: number): number | Failure {
   let zone = zones.get(name);
   if (zone === undefined) {
     if (zones.size >= MAX_CACHED_ZONES) zones.clear();
+    spendWork(FIRST_LOOKUP);
     zone = zoneOf(name);
     zones.set(name, zone);
   }

@@ -5,7 +5,17 @@
  * upstream: apiserver/pkg/cel/common/values.go unstructuredMapList, unstructuredSetList
  */
 
-import { CelError, CelList, CelMap, CelOpaque, type CelValue, celEquals, opaqueType } from '../../cel/index.js';
+import {
+  CelError,
+  CelList,
+  CelMap,
+  CelOpaque,
+  type CelValue,
+  celEquals,
+  keysOf,
+  opaqueType,
+  spendWork,
+} from '../../cel/index.js';
 import { deepEqual } from '../../util/json.js';
 import { escapeName, unescapeName } from './escape.js';
 import { isJsonRecord, jsonOf, jsonTypeName, scalarKey } from './json-values.js';
@@ -17,6 +27,10 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** The error for operands of the wrong type. */
 export const noSuchOverload = () => new CelError('no such overload');
+
+/** Work to read and compare an item or a field, and to copy an item. */
+const COMPARE = 30;
+const COPY = 20;
 
 /** `left == right` for values read from JSON. Values of different types cannot be compared. */
 function sameValue(left: CelValue, right: CelValue): boolean {
@@ -31,7 +45,7 @@ abstract class SchemaMap extends CelMap {
   }
 
   get size(): number {
-    return Object.keys(this.raw).length;
+    return keysOf(this.raw).length;
   }
 
   /** Returns the reader of a key, by its JSON name. */
@@ -40,7 +54,8 @@ abstract class SchemaMap extends CelMap {
   override equals(other: CelValue): boolean {
     if (!(other instanceof CelMap)) throw noSuchOverload();
     if (this.size !== other.size) return false;
-    return Object.keys(this.raw).every((name) => {
+    return keysOf(this.raw).every((name) => {
+      spendWork(COMPARE);
       const read = this.readerOf(name);
       if (read === undefined) return this.#sameUnknown(name, other);
       const theirs = other.get(name);
@@ -51,7 +66,7 @@ abstract class SchemaMap extends CelMap {
   /** Fields without a schema are compared as JSON. */
   #sameUnknown(name: string, other: CelMap): boolean {
     if (!(other instanceof SchemaMap)) throw noSuchOverload();
-    return !Object.hasOwn(other.raw, name) || deepEqual(this.raw[name], other.raw[name]);
+    return !Object.hasOwn(other.raw, name) || sameJson(this.raw[name], other.raw[name]);
   }
 }
 
@@ -100,7 +115,7 @@ export class ObjectView extends SchemaMap {
   /** Fields without a schema have no name but count as keys. */
   *keys(): Iterable<CelValue> {
     let unknown = 0;
-    for (const name of Object.keys(this.raw)) {
+    for (const name of keysOf(this.raw)) {
       if (this.fields.reader(name) === undefined) unknown++;
       else yield escapeName(name) ?? name;
     }
@@ -127,7 +142,7 @@ export class MapView extends SchemaMap {
   }
 
   keys(): Iterable<CelValue> {
-    return Object.keys(this.raw);
+    return keysOf(this.raw);
   }
 
   override readerOf(): CelReader {
@@ -147,7 +162,7 @@ export class PreservedValue extends CelOpaque {
   }
 
   equals(other: CelValue): boolean {
-    return other instanceof PreservedValue && deepEqual(this.raw, other.raw);
+    return other instanceof PreservedValue && sameJson(this.raw, other.raw);
   }
 }
 
@@ -170,10 +185,15 @@ export class ListView extends CelList {
 
   override equals(other: CelValue): boolean {
     const list = listOfSize(other, this.size);
-    return list !== undefined && this.raw.every((_, index) => sameValue(this.at(index), list.at(index)));
+    if (list === undefined) return false;
+    return this.raw.every((_, index) => {
+      spendWork(COMPARE);
+      return sameValue(this.at(index), list.at(index));
+    });
   }
 
   override concat(other: CelList): CelList {
+    spendWork(this.size * COPY);
     return new ListView([...this.raw, ...plainItems(other)], this.read);
   }
 }
@@ -183,11 +203,13 @@ export class SetView extends ListView {
   override equals(other: CelValue): boolean {
     const list = listOfSize(other, this.size);
     if (list === undefined) return false;
+    spendWork(this.size * COMPARE);
     const existing = new Set(this.raw.map(itemKey));
     return plainItems(list).every((item) => existing.has(itemKey(item)));
   }
 
   override concat(other: CelList): CelList {
+    spendWork(this.size * COMPARE);
     const existing = new Set(this.raw.map(itemKey));
     const added = plainItems(other).filter((item) => {
       const key = itemKey(item);
@@ -213,6 +235,7 @@ export class KeyedListView extends ListView {
   override equals(other: CelValue): boolean {
     const list = listOfSize(other, this.size);
     if (list === undefined) return false;
+    spendWork(this.size * COMPARE * 2);
     const byKey = new Map(this.raw.map((item) => [this.#keyOf(item), item]));
     for (let index = 0; index < list.size; index++) {
       const theirs = list.at(index);
@@ -223,6 +246,7 @@ export class KeyedListView extends ListView {
   }
 
   override concat(other: CelList): CelList {
+    spendWork(this.size * COMPARE * 2);
     const items = [...this.raw];
     const indexes = new Map(this.raw.map((item, index) => [this.#keyOf(item), index]));
     for (const item of plainItems(other)) {
@@ -247,7 +271,19 @@ function listOfSize(other: CelValue, size: number): CelList | undefined {
 }
 
 function plainItems(list: CelList): unknown[] {
+  spendWork(list.size * COPY);
   return Array.from({ length: list.size }, (_, index) => jsonOf(list.at(index)));
+}
+
+/** Like `deepEqual`, within the work budget. */
+function sameJson(left: unknown, right: unknown): boolean {
+  spendWork(COMPARE);
+  if (Array.isArray(left) && Array.isArray(right))
+    return left.length === right.length && left.every((item, index) => sameJson(item, right[index]));
+  if (!isJsonRecord(left) || !isJsonRecord(right)) return deepEqual(left, right);
+  const names = Object.keys(left);
+  if (names.length !== Object.keys(right).length) return false;
+  return names.every((name) => Object.hasOwn(right, name) && sameJson(left[name], right[name]));
 }
 
 function itemKey(json: unknown): string {

@@ -3,7 +3,7 @@
  * convert their content on access. Strings with a format become timestamps, durations or bytes; the format is validated
  * before rules are evaluated, so format errors only occur for objects that were stored before the format was required.
  */
-import { CelBytes, CelDuration, CelError, CelTimestamp, type CelValue } from '../../cel/index.js';
+import { CelBytes, CelDuration, CelError, CelTimestamp, type CelValue, spendWork } from '../../cel/index.js';
 import { parseTime, TimeError } from '../../text/time/time.js';
 import { Base64Error, canonicalBase64 } from '../../util/base64.js';
 import { getOrInsertComputed } from '../../util/once.js';
@@ -118,7 +118,9 @@ function stringCelReader(format = ''): CelReader {
   const readText = READERS.get(format);
   return (json) => {
     if (typeof json !== 'string') throw unexpected('string', json);
-    return readText === undefined ? json : readText(json);
+    if (readText === undefined) return json;
+    spendWork(json.length * READ);
+    return readText(json);
   };
 }
 
@@ -157,6 +159,9 @@ function unexpected(wanted: string, json: unknown): CelError {
 function raise(error: CelError): never {
   throw error;
 }
+
+/** Work to read a character of a formatted text, which is read at each access. */
+const READ = 20;
 
 type TextValue = CelBytes | CelDuration | CelTimestamp | string;
 

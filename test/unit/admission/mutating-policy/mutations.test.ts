@@ -86,33 +86,52 @@ function shown(value: unknown, served: ServedKind): unknown {
   return wireObject(decodeDraft(value, served, setting), served);
 }
 
-test.each(cases)(
-  'evaluates the $type mutation as the reference server does: $expression',
-  async ({ type, kind, expression, variables, object, error, status, result }) => {
-    const served = servedFor(kind);
-    const field = type === 'JSONPatch' ? 'jsonPatch' : 'applyConfiguration';
-    const rule = { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*'] };
-    const policy = {
-      metadata: { name: 'p' },
-      spec: {
-        failurePolicy: 'Fail',
-        matchConstraints: { namespaceSelector: {}, objectSelector: {}, resourceRules: [rule] },
-        mutations: [{ patchType: type, [field]: { expression } }],
-        ...(variables === undefined ? {} : { variables }),
-      },
-    };
-    const view = viewWith([policy], [{ metadata: { name: 'b' }, spec: { policyName: 'p' } }]);
-    const draft = copyJson({ kind, apiVersion: served.apiVersion, ...objects[object] }) as unknown as DraftObject;
-    const outcome: unknown = await Promise.resolve()
-      .then(() => mutatingAdmissionPolicy.mutate?.(requestFor(served, draft), view))
-      .catch((failure: unknown) => failure);
-    if (error !== undefined) {
-      const message = `policy 'p' with binding 'b' denied request: ${error}`;
-      expect(outcome).toMatchObject({ message, code: 403, reason: 'Invalid' });
-    } else if (status !== undefined) expect(outcome).toMatchObject({ message: status, code: 500 });
-    else {
-      expect(outcome).toBeUndefined();
-      expect(shown(draft, served)).toEqual(shown(result, served));
-    }
-  },
-);
+/** Mutates an object with one policy. */
+async function mutated({ type, kind, expression, variables, object }: Case) {
+  const served = servedFor(kind);
+  const field = type === 'JSONPatch' ? 'jsonPatch' : 'applyConfiguration';
+  const rule = { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*'] };
+  const policy = {
+    metadata: { name: 'p' },
+    spec: {
+      failurePolicy: 'Fail',
+      matchConstraints: { namespaceSelector: {}, objectSelector: {}, resourceRules: [rule] },
+      mutations: [{ patchType: type, [field]: { expression } }],
+      ...(variables === undefined ? {} : { variables }),
+    },
+  };
+  const view = viewWith([policy], [{ metadata: { name: 'b' }, spec: { policyName: 'p' } }]);
+  const draft = copyJson({ kind, apiVersion: served.apiVersion, ...objects[object] }) as unknown as DraftObject;
+  const outcome: unknown = await Promise.resolve()
+    .then(() => mutatingAdmissionPolicy.mutate?.(requestFor(served, draft), view))
+    .catch((failure: unknown) => failure);
+  return { served, draft, outcome };
+}
+
+test.each(cases)('evaluates the $type mutation as the reference server does: $expression', async (tried) => {
+  const { error, status, result } = tried;
+  const { served, draft, outcome } = await mutated(tried);
+  if (error !== undefined) {
+    const message = `policy 'p' with binding 'b' denied request: ${error}`;
+    expect(outcome).toMatchObject({ message, code: 403, reason: 'Invalid' });
+  } else if (status !== undefined) expect(outcome).toMatchObject({ message: status, code: 500 });
+  else {
+    expect(outcome).toBeUndefined();
+    expect(shown(draft, served)).toEqual(shown(result, served));
+  }
+});
+
+test('refuses a patch whose value contains one list more than 500,000 times', async () => {
+  const depth = 12;
+  const level = (index: number) => `[${Array<string>(4).fill(`variables.v${index}`).join(', ')}]`;
+  const variables = [
+    { name: 'v0', expression: '[1]' },
+    ...Array.from({ length: depth }, (_, index) => ({ name: `v${index + 1}`, expression: level(index) })),
+  ];
+  const expression = `[JSONPatch{op: "add", path: "/data/y", value: variables.v${depth}}]`;
+  const { outcome } = await mutated({ type: 'JSONPatch', kind: 'ConfigMap', expression, variables, object: 1 });
+  expect(outcome).toMatchObject({
+    message: expect.stringContaining('more than 500000 objects and lists'),
+    code: 403,
+  });
+});
