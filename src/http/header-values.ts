@@ -18,7 +18,17 @@ export interface AcceptClause {
 
 /** The media types of a header in order, without parameters, as the router compares them (case-sensitively). */
 export function bareMediaTypes(header: string): string[] {
-  return header.split(',').map((part) => (part.split(';', 1)[0] ?? '').trim());
+  return clauseTexts(header).map((part) => (part.split(';', 1)[0] ?? '').trim());
+}
+
+/** A request may have headers of a megabyte, and this one is parsed several times. Clauses behind this length do not count. */
+const MAX_ACCEPT_LENGTH = 64 * 1024;
+
+function clauseTexts(header: string): string[] {
+  const texts = header.slice(0, MAX_ACCEPT_LENGTH).split(',');
+  // The last one may be incomplete.
+  if (header.length > MAX_ACCEPT_LENGTH) texts.pop();
+  return texts;
 }
 
 /** Go's sort uses insertion sort up to this length. */
@@ -28,7 +38,7 @@ const INSERTION_SORT_LIMIT = 12;
  * The clauses in order of preference. Clauses that are not a media type are dropped; an invalid quality counts as 0.
  */
 export function parseAccept(header: string): AcceptClause[] {
-  const clauses = header.split(',').flatMap((part) => parseClause(part.trim()) ?? []);
+  const clauses = clauseTexts(header).flatMap((part) => parseClause(part.trim()) ?? []);
   return clauses.length > INSERTION_SORT_LIMIT ? clauses.sort(compareClauses) : insertionSort(clauses);
 }
 

@@ -2,7 +2,8 @@
  * Converts field and label selectors to the requirement lists of authorizers and access reviews.
  */
 import { type FieldSelector, parseFieldSelector } from '../meta/fields.js';
-import { type LabelSelector, parseLabelSelector } from '../meta/labels.js';
+import { readRequirements, sortedByKey } from '../meta/label-selector-text.js';
+import type { LabelSelector } from '../meta/labels.js';
 import type { SelectorRequirement } from '../protocol/access.js';
 
 /** Field selectors have only `=` and `!=`. */
@@ -27,11 +28,11 @@ const LABEL_OPERATORS: Readonly<Record<string, string>> = {
 };
 
 /** The requirements of a label selector. */
-export function labelRequirements({ requirements }: LabelSelector): SelectorRequirement[] {
+export function labelRequirements({ requirements }: Pick<LabelSelector, 'requirements'>): SelectorRequirement[] {
   return requirements.map(({ key, operator, values }) => ({
     key,
     operator: LABEL_OPERATORS[operator] ?? operator,
-    values: [...values],
+    values,
   }));
 }
 
@@ -42,5 +43,5 @@ export function readFieldRequirements(text: string): SelectorRequirement[] {
 
 /** Parses a label selector. Throws SelectorError if the text is invalid. */
 export function readLabelRequirements(text: string): SelectorRequirement[] {
-  return labelRequirements(parseLabelSelector(text));
+  return labelRequirements({ requirements: sortedByKey(readRequirements(text)) });
 }

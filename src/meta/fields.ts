@@ -56,13 +56,17 @@ export function requiresExactMatch(selector: FieldSelector, field: string): stri
   return selector.terms.find((term) => term.operator === '=' && term.field === field)?.value;
 }
 
+const BACKSLASH = 92;
+const COMMA = 44;
+
 /** Splits at unescaped commas. */
 function splitTerms(text: string): string[] {
   const terms: string[] = [];
   let start = 0;
   for (let i = 0; i < text.length; i++) {
-    if (text[i] === '\\') i++;
-    else if (text[i] === ',') {
+    const code = text.charCodeAt(i);
+    if (code === BACKSLASH) i++;
+    else if (code === COMMA) {
       terms.push(text.slice(start, i));
       start = i + 1;
     }
@@ -82,6 +86,7 @@ function parseTerm(term: string, whole: string): FieldTerm {
 }
 
 function unescapeFieldValue(value: string): string {
+  if (!/[\\,=]/.test(value)) return value;
   return value.replace(/\\(.?)|[,=]/gsu, (found, escaped: string | undefined) => {
     if (escaped === undefined) {
       throw new SelectorError(`invalid field selector: unescaped character in value: ${found.codePointAt(0)}`);

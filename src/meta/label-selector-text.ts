@@ -20,7 +20,12 @@ export interface LabelRequirement {
 
 /** The requirements of a selector text, in text order. Throws SelectorError. */
 export function readRequirements(text: string): LabelRequirement[] {
-  return new SelectorReader(scan(text)).read();
+  return new SelectorReader(text).read();
+}
+
+/** Stable, so that requirements of one key keep their order. */
+export function sortedByKey(requirements: readonly LabelRequirement[]): LabelRequirement[] {
+  return [...requirements].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
 }
 
 export function sortedSet(values: Iterable<string>): string[] {
@@ -43,16 +48,55 @@ interface Token {
 }
 
 const END: Token = { kind: 'end', text: '' };
-const TOKEN = /[ \t\r\n]*(?:(==|!=|[=!(),><])|([^ \t\r\n=!(),><\0]+))\0?/gy;
+const SYMBOLS = new Map(
+  (['=', '==', '!', '!=', '(', ')', ',', '>', '<'] as const).map((kind): [string, Token] => [
+    kind,
+    { kind, text: kind },
+  ]),
+);
+/** Characters that end a word: the first four separate tokens. */
+const DELIMITERS = ' \t\r\n\0=!(),><';
+const SPACES = 4;
+
+/** The position in {@link DELIMITERS} of each ASCII character, -1 for others. A text may have a million tokens. */
+const positions = Int8Array.from({ length: 128 }, (_, code) => DELIMITERS.indexOf(String.fromCharCode(code)));
+
+function isDelimiter(code: number): boolean {
+  return (positions[code] ?? -1) >= 0;
+}
+
+function isSpace(code: number): boolean {
+  const position = positions[code] ?? -1;
+  return position >= 0 && position < SPACES;
+}
 
 /** Splits at whitespace and symbols. A NUL ends a token, or the whole text if no token precedes it. */
-function scan(text: string): Token[] {
-  const tokens: Token[] = [];
-  for (const [, symbol, word = ''] of text.matchAll(TOKEN)) {
-    if (symbol !== undefined) tokens.push({ kind: symbol as TokenKind, text: symbol });
-    else tokens.push({ kind: word === 'in' || word === 'notin' ? word : 'word', text: word });
+class Scanner {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
   }
-  return tokens;
+
+  next(): Token {
+    const text = this.#text;
+    let at = this.#at;
+    while (isSpace(text.charCodeAt(at))) at++;
+    const start = at;
+    while (at < text.length && !isDelimiter(text.charCodeAt(at))) at++;
+    let token = END;
+    if (at > start) {
+      const word = text.slice(start, at);
+      token = { kind: word === 'in' || word === 'notin' ? word : 'word', text: word };
+    } else {
+      token = SYMBOLS.get(text.slice(at, at + 2)) ?? SYMBOLS.get(text.charAt(at)) ?? END;
+      // The rest is not read after a NUL.
+      at = token === END ? text.length : at + token.text.length;
+    }
+    this.#at = text.charCodeAt(at) === 0 ? at + 1 : at;
+    return token;
+  }
 }
 
 const OPERATORS: ReadonlyMap<TokenKind, LabelOperator> = new Map<TokenKind, LabelOperator>([
@@ -65,13 +109,17 @@ const OPERATORS: ReadonlyMap<TokenKind, LabelOperator> = new Map<TokenKind, Labe
   ['<', 'lt'],
 ]);
 
+const NONE: readonly string[] = [];
+
 /** A recursive descent parser for one selector. */
 class SelectorReader {
-  readonly #tokens: readonly Token[];
-  #position = 0;
+  readonly #scanner: Scanner;
+  /** The next token. */
+  #ahead: Token;
 
-  constructor(tokens: readonly Token[]) {
-    this.#tokens = tokens;
+  constructor(text: string) {
+    this.#scanner = new Scanner(text);
+    this.#ahead = this.#scanner.next();
   }
 
   read(): LabelRequirement[] {
@@ -102,9 +150,9 @@ class SelectorReader {
     const key = this.#word();
     const keyProblems = qualifiedNameProblems(key);
     if (keyProblems.length > 0) fail(printFieldError(invalid('<nil>', key, keyProblems.join('; '))));
-    if (negated) return { key, operator: '!', values: [] };
+    if (negated) return { key, operator: '!', values: NONE };
     const { kind } = this.#peek();
-    if (kind === 'end' || kind === ',') return { key, operator: 'exists', values: [] };
+    if (kind === 'end' || kind === ',') return { key, operator: 'exists', values: NONE };
     const operator = this.#operator();
     const values = sortedSet(operator === 'in' || operator === 'notin' ? this.#values() : [this.#value()]);
     checkValues(key, operator, values);
@@ -119,7 +167,7 @@ class SelectorReader {
 
   #operator(): LabelOperator {
     // Only here are `in` and `notin` operators; elsewhere they are words.
-    const token = this.#tokens[this.#position++] ?? END;
+    const token = this.#advance();
     const operator = OPERATORS.get(token.kind);
     return operator ?? fail(`found '${token.text}', expected: in, notin, =, ==, !=, gt, lt`);
   }
@@ -164,29 +212,34 @@ class SelectorReader {
   }
 
   #peek(): Token {
-    const token = this.#tokens[this.#position] ?? END;
+    const token = this.#ahead;
     return token.kind === 'in' || token.kind === 'notin' ? { kind: 'word', text: token.text } : token;
   }
 
   #take(): Token {
     const token = this.#peek();
-    this.#position++;
+    this.#advance();
+    return token;
+  }
+
+  #advance(): Token {
+    const token = this.#ahead;
+    this.#ahead = this.#scanner.next();
     return token;
   }
 }
 
 function checkValues(key: string, operator: LabelOperator, values: readonly string[]): void {
   const errors: FieldError[] = [];
-  const paths = values.map((_, index) => keyPath('values', index));
   if (operator === 'gt' || operator === 'lt') {
     for (const [index, value] of values.entries()) {
       if (parseInt64(value) !== undefined) continue;
-      errors.push(invalid(paths[index] ?? '', value, "for 'Gt', 'Lt' operators, the value must be an integer"));
+      errors.push(invalid(keyPath('values', index), value, "for 'Gt', 'Lt' operators, the value must be an integer"));
     }
   }
   for (const [index, value] of values.entries()) {
     const problems = labelValueProblems(value);
-    if (problems.length > 0) errors.push(invalid(keyPath(paths[index] ?? '', key), value, problems.join('; ')));
+    if (problems.length > 0) errors.push(invalid(keyPath(keyPath('values', index), key), value, problems.join('; ')));
   }
   if (errors.length > 0) fail(aggregateText(errors.map(printFieldError)));
 }

@@ -13,6 +13,7 @@ import {
   type LabelRequirement,
   parseInt64,
   readRequirements,
+  sortedByKey,
   sortedSet,
 } from './label-selector-text.js';
 import { isLabelValue, labelValueProblems, qualifiedNameProblems } from './names.js';
@@ -190,8 +191,7 @@ const MAX_VALID_KEYS = 1_000;
 
 function selectorOf(requirements: readonly LabelRequirement[]): LabelSelector {
   if (requirements.length === 0) return everything;
-  // Stable, so that requirements of one key keep their order.
-  const sorted = [...requirements].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  const sorted = sortedByKey(requirements);
   return {
     requirements: sorted,
     tests: sorted.length > MAX_SINGLE_TESTS ? [compileMany(sorted)] : sorted.map(compile),

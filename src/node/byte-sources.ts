@@ -63,10 +63,26 @@ async function* chunksOf(source: ByteSource): AsyncGenerator<Uint8Array> {
   for (let bytes = await source.read(); bytes !== undefined; bytes = await source.read()) yield bytes;
 }
 
+type Destroyable = Pick<EventEmitter, 'on' | 'off'> & { destroy(): unknown };
+
 /** Resolves when the socket has drained or closed. It is closed if that takes longer than the limit. */
-export function waitForDrain(
-  outgoing: Pick<EventEmitter, 'on' | 'off'> & { destroy(): unknown },
+export function waitForDrain(outgoing: Destroyable, limitMs: number | undefined): Promise<void> {
+  return untilTaken(outgoing, limitMs, (done) => outgoing.on('drain', done));
+}
+
+/** Writes, and resolves after the system has taken the bytes and others were served, or when the socket has closed. */
+export function writePart(
+  outgoing: Destroyable & { write(bytes: Uint8Array, done: () => void): unknown },
+  bytes: Uint8Array,
+  limitMs: number,
+): Promise<void> {
+  return untilTaken(outgoing, limitMs, (done) => outgoing.write(bytes, () => setImmediate(done)));
+}
+
+function untilTaken(
+  outgoing: Destroyable,
   limitMs: number | undefined,
+  listen: (done: () => void) => void,
 ): Promise<void> {
   return new Promise((resolve) => {
     const undo =
@@ -77,7 +93,7 @@ export function waitForDrain(
       outgoing.off('close', done);
       resolve();
     };
-    outgoing.on('drain', done);
     outgoing.on('close', done);
+    listen(done);
   });
 }

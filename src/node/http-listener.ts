@@ -8,7 +8,7 @@ import type { Duplex } from 'node:stream';
 import { isByteSource } from '../http/answer.js';
 import type { Answer, ByteSource, Peer } from '../protocol/http.js';
 import { systemClock } from '../util/clock.js';
-import { gzipSource, isStream, toByteSource, waitForDrain } from './byte-sources.js';
+import { gzipSource, isStream, toByteSource, waitForDrain, writePart } from './byte-sources.js';
 import {
   announcesBody,
   ClientDisconnectedError,
@@ -133,6 +133,8 @@ interface ListenerState {
   draining: (() => void) | undefined;
 }
 
+/** A smaller part of a response is sent before the next one is read. */
+const MIN_PART_BYTES = 512;
 /** The reference server reads this much of a rejected upload to keep the connection usable. */
 const MAX_DRAINED_BYTES = 256 * 1024;
 /** How long an uploading client has to read the response before the connection closes. */
@@ -194,7 +196,10 @@ class Exchange {
         peer: options.peerOf?.(this.#incoming),
         isWebSocket: this.upgrade !== undefined,
       });
-      await this.#send(await handler(this.#request));
+      const answer = handler(this.#request);
+      // Most bodies are read at once.
+      if (this.upgrade === undefined && this.#request.hasBody) setImmediate(() => this.#request?.holdUnreadBody());
+      await this.#send(await answer);
     } catch (error) {
       // The headers may have been sent; destroying the connection is the only remaining signal.
       if (!(error instanceof ClientDisconnectedError)) options.onError(error);
@@ -315,7 +320,10 @@ class Exchange {
     else outgoing.write(body);
     // A client that waits for `100 Continue` sends nothing.
     if (this.awaitsContinue) end();
-    else incoming.on('end', end).on('close', end).resume();
+    else {
+      incoming.on('end', end).on('close', end).resume();
+      this.#request?.dropUnreadBody();
+    }
   }
 
   async #stream(source: ByteSource, isLive: boolean): Promise<void> {
@@ -335,7 +343,9 @@ class Exchange {
         if (isDestroyed(outgoing)) return;
         this.#bytes += bytes.length;
         this.#state.unread.taken(outgoing, bytes.length);
-        if (!outgoing.write(bytes)) await waitForDrain(outgoing, isLive ? undefined : MAX_UNREAD_MS);
+        // Small parts that are not sent are joined by their source. Each would be an object of its own.
+        if (!isLive && bytes.length < MIN_PART_BYTES) await writePart(outgoing, bytes, MAX_UNREAD_MS);
+        else if (!outgoing.write(bytes)) await waitForDrain(outgoing, isLive ? undefined : MAX_UNREAD_MS);
         // Events that arrive in the meantime share a write.
         else if (isLive) await this.#state.watchPace.next();
       }
@@ -351,6 +361,7 @@ class Exchange {
     const outgoing = this.#outgoing;
     if (!isComplete(outgoing)) this.#request?.abort(new ClientDisconnectedError());
     active.delete(this);
+    if (this.upgrade === undefined) this.#request?.dropUnreadBody();
     this.#state.unread.remove(outgoing);
     if (draining !== undefined && active.size === 0) draining();
     if (options.onRequestEnd === undefined || this.#startedAt === undefined) return;

@@ -7,6 +7,7 @@ import type { Http2ServerRequest } from 'node:http2';
 import { errors, type StatusError } from '../meta/errors.js';
 import type { HttpHeaders, HttpRequest, Peer } from '../protocol/http.js';
 import { JoinedBytes } from '../util/bytes.js';
+import { HeldBody } from '../util/held-body.js';
 import { getOrInsertComputed } from '../util/once.js';
 
 /** A request over HTTP/1.1 or HTTP/2. */
@@ -81,6 +82,7 @@ export class IncomingRequest extends AbortableRequest implements HttpRequest {
   readonly #message: Incoming;
   readonly #onRead: () => void;
   #body: ReadableStream<Uint8Array> | null | undefined;
+  #held: HeldBody | undefined;
 
   constructor(message: Incoming, { url, onRead, peer, isWebSocket = false }: IncomingContext) {
     super();
@@ -108,23 +110,49 @@ export class IncomingRequest extends AbortableRequest implements HttpRequest {
 
   /** Null when the headers announce no body. */
   get body(): ReadableStream<Uint8Array> | null {
-    if (this.#body === undefined) {
-      this.#body = announcesBody(this.#message) ? bodyStream(this.#message, this.#onRead) : null;
-    }
+    if (!this.hasBody) return null;
+    this.#body ??= this.#hold().readable({ onRead: this.#onRead, onCancel: () => this.dropUnreadBody() });
     return this.#body;
   }
 
   readUpTo(limit: number): Promise<Uint8Array | undefined> {
-    return announcesBody(this.#message) ? readWholeBody(this.#message, limit, this.#onRead) : Promise.resolve(NO_BYTES);
+    if (!this.hasBody) return Promise.resolve(NO_BYTES);
+    return this.#held === undefined ? readWholeBody(this.#message, limit, this.#onRead) : this.#readHeld(limit);
   }
 
-  /** Drops a body that is not being read, which otherwise stays in memory as long as the request. */
+  /** Keeps what arrives of a body that is not being read yet in as little memory as its content needs. */
+  holdUnreadBody(): void {
+    const { complete } = this.#message;
+    if (this.hasBody && !complete && this.#held === undefined && !isBodyRead(this.#message)) this.#hold();
+  }
+
+  /** Drops what is not read of a body: nothing reads it any more. */
   dropUnreadBody(): void {
-    if (this.#body == null && !isBodyRead(this.#message)) this.#message.resume();
+    if (this.hasBody && (this.#held !== undefined || !isBodyRead(this.#message))) this.#hold().drop();
   }
 
   arrayBuffer(): Promise<ArrayBuffer> {
     return new Response(this.body as BodyInit | null).arrayBuffer();
+  }
+
+  async #readHeld(limit: number): Promise<Uint8Array | undefined> {
+    const whole = new JoinedBytes();
+    this.#onRead();
+    for (let bytes = await this.#hold().read(); bytes !== undefined; bytes = await this.#hold().read()) {
+      whole.add(bytes);
+      if (whole.length > limit) return undefined;
+    }
+    return whole.bytes();
+  }
+
+  /** Starts to read the body. */
+  #hold(): HeldBody {
+    const message = this.#message;
+    if (this.#held === undefined) {
+      if (isBodyRead(message)) throw bodyAlreadyRead();
+      this.#held = new HeldBody(isHttp2(message) ? message.stream : message, () => new ClientDisconnectedError());
+    }
+    return this.#held;
   }
 }
 
@@ -246,46 +274,6 @@ function readWholeBody(message: Incoming, limit: number, onRead: () => void): Pr
     message.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
     message.resume();
   });
-}
-
-/**
- * The body as a pull-based stream. Creating it does not touch the message, so the body can still be read whole instead.
- */
-function bodyStream(message: Incoming, onRead: () => void): ReadableStream<Uint8Array> {
-  let settle: (() => void) | undefined;
-  const listen = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
-    if (isBodyRead(message)) throw bodyAlreadyRead();
-    const onData = (chunk: Uint8Array): void => {
-      message.pause();
-      controller.enqueue(chunk);
-    };
-    const onEnd = (): void => {
-      settle?.();
-      controller.close();
-    };
-    const onClose = (): void => {
-      settle?.();
-      controller.error(new ClientDisconnectedError());
-    };
-    settle = () => {
-      message.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose);
-    };
-    message.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
-    if (message.destroyed && !message.readableEnded) onClose();
-  };
-  return new ReadableStream<Uint8Array>(
-    {
-      pull(controller) {
-        if (settle === undefined) listen(controller);
-        onRead();
-        message.resume();
-      },
-      cancel() {
-        settle?.();
-      },
-    },
-    { highWaterMark: 0 },
-  );
 }
 
 /** The path and query of a request target; undefined when it has none. */

@@ -8,7 +8,8 @@ import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import { connect as connectTls } from 'node:tls';
 import type { ByteConnection, SocketAddress, Sockets } from '../protocol/connection.js';
-import { responseTo } from '../webhook/node-connection.js';
+import { HeldBody } from '../util/held-body.js';
+import { ONE_PART, responseTo } from '../webhook/node-connection.js';
 import { announcesBody } from './incoming-request.js';
 
 /**
@@ -118,7 +119,7 @@ async function respond(
   // So that a stream can be read before its first chunk.
   outgoing.flushHeaders();
   if (body === null) outgoing.end();
-  else await pipeline(Readable.fromWeb(body as NodeReadableStream), outgoing);
+  else await pipeline(Readable.fromWeb(body as NodeReadableStream, ONE_PART), outgoing);
 }
 
 function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request {
@@ -130,7 +131,9 @@ function requestOf(incoming: IncomingMessage, signal: AbortSignal): Request {
   if (!announcesBody(incoming)) return new Request(address, base);
   const init: RequestInit & { duplex: 'half' } = {
     ...base,
-    body: Readable.toWeb(incoming) as ReadableStream<Uint8Array>,
+    body: new HeldBody(incoming, () => incoming.errored ?? new Error('aborted')).readable({
+      onCancel: () => incoming.destroy(),
+    }),
     duplex: 'half',
   };
   return new Request(address, init);
@@ -151,10 +154,10 @@ function sendHttp(connection: ByteConnection, request: Request, isUnverified = f
       signal,
     });
     outgoing.on('error', (error) => reject(signal.aborted ? signal.reason : error));
-    responseTo(outgoing, { Readable }).then(resolve, reject);
+    responseTo(outgoing).then(resolve, reject);
     if (body === null) outgoing.end();
     // The client may disconnect before it has sent everything, and the server may answer before it has read everything.
-    else pipeline(Readable.fromWeb(body as NodeReadableStream), outgoing).catch(reject);
+    else pipeline(Readable.fromWeb(body as NodeReadableStream, ONE_PART), outgoing).catch(reject);
   });
 }
 

@@ -87,3 +87,17 @@ function messageTurns(): (run: () => void) => void {
     port.postMessage(undefined);
   };
 }
+
+const LONGEST_TURN_MS = 50;
+
+/** Runs the steps of a long computation, and lets others run in between. */
+export async function inTurns<Result>(steps: Generator<undefined, Result>): Promise<Result> {
+  let beganMs = realTime();
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    if (realTime() - beganMs < LONGEST_TURN_MS) continue;
+    await nextTurn();
+    beganMs = realTime();
+  }
+}

@@ -9,6 +9,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
 import type { TLSSocket } from 'node:tls';
 import { systemClock } from '../util/clock.js';
+import { HeldBody } from '../util/held-body.js';
 import { getOrInsertComputed } from '../util/once.js';
 import { readBundle, UnreadableBundle } from './ca-bundle.js';
 import { certificateProblem } from './certificate-problem.js';
@@ -81,12 +82,17 @@ export async function sendWithNode(
       ...(signal === undefined ? {} : { signal }),
     });
     request.on('error', (error) => reject(signal?.aborted === true ? signal.reason : error));
-    responseTo(request, node.stream).then(resolve, reject);
+    responseTo(request).then(resolve, reject);
     if (isStream)
-      node.stream.promises.pipeline(node.stream.Readable.fromWeb(body as NodeReadableStream), request).catch(reject);
+      node.stream.promises
+        .pipeline(node.stream.Readable.fromWeb(body as NodeReadableStream, ONE_PART), request)
+        .catch(reject);
     else request.end(bytes);
   });
 }
+
+/** Options of `Readable.fromWeb`: without them, thousands of small parts would be read in advance. */
+export const ONE_PART = { highWaterMark: 1 };
 
 /** The values of each header. Those of a list are sent as they are: `Headers` would join them. */
 function headerLines(headers: RequestInit['headers']): Record<string, string[]> {
@@ -98,11 +104,11 @@ function headerLines(headers: RequestInit['headers']): Record<string, string[]> 
 }
 
 /** The response to a request of node:http. Rejects if there is none, or if it is not one that a Response can represent. */
-export function responseTo(request: ClientRequest, stream: Pick<NodeModules['stream'], 'Readable'>): Promise<Response> {
+export function responseTo(request: ClientRequest): Promise<Response> {
   return new Promise((resolve, reject) => {
     request.once('response', (message) => {
       try {
-        resolve(messageToResponse(stream, message));
+        resolve(messageToResponse(message));
       } catch (error) {
         // An error of a listener would end the process.
         message.destroy();
@@ -182,13 +188,13 @@ function problemOf(
 const NO_BODY = [204, 205, 304];
 
 /** A response of node:http as Response. Throws RangeError for a status that no Response can have. */
-function messageToResponse({ Readable }: Pick<NodeModules['stream'], 'Readable'>, message: IncomingMessage): Response {
+function messageToResponse(message: IncomingMessage): Response {
   const { statusCode: status = 0, rawHeaders } = message;
   const headers = new Headers();
   for (let i = 0; i < rawHeaders.length; i += 2) headers.append(rawHeaders[i] ?? '', rawHeaders[i + 1] ?? '');
   if (!NO_BODY.includes(status)) {
-    // The types of the platforms differ; it is the same class.
-    return new Response(Readable.toWeb(message) as ReadableStream<Uint8Array>, { status, headers });
+    const held = new HeldBody(message, () => message.errored ?? new Error('aborted'));
+    return new Response(held.readable({ onCancel: () => message.destroy() }), { status, headers });
   }
   message.resume();
   return new Response(null, { status, headers });

@@ -7,7 +7,7 @@ import { REFERENCE_RELEASE } from '../../kinds/lifecycle.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import type { Dialect } from '../../meta/dialect.js';
 import type { Answer } from '../../protocol/http.js';
-import type { OpenApiOptions } from '../../registry/openapi/document.js';
+import type { OpenApiDocument, OpenApiOptions } from '../../registry/openapi/document.js';
 import { isBuiltIn } from '../../registry/openapi/operations.js';
 import { SizedCache } from '../../registry/openapi/sized-cache.js';
 import { openApiV2, openApiV2PartsOf } from '../../registry/openapi/v2.js';
@@ -15,7 +15,10 @@ import { openApiV2Protobuf } from '../../registry/openapi/v2-protobuf.js';
 import { openApiV3, openApiV3PartsOf, openApiV3Paths } from '../../registry/openapi/v3.js';
 import { openApiV3Protobuf } from '../../registry/openapi/v3-protobuf.js';
 import { sameItems } from '../../util/arrays.js';
+import { JoinedBytes } from '../../util/bytes.js';
+import { inTurns } from '../../util/clock.js';
 import { invariant } from '../../util/invariant.js';
+import { isRecord } from '../../util/json.js';
 import { sha256Tag } from '../../util/sha256.js';
 import { parseAccept } from '../header-values.js';
 import { type HeaderTable, respondBody, respondEmpty } from '../respond.js';
@@ -41,11 +44,12 @@ export const openApiPage: Page = (request) => {
   return path.startsWith(`${V3}/`) ? respondV3(request, path.slice(V3.length + 1)) : undefined;
 };
 
-function respondV2(request: PageRequest): Answer {
+async function respondV2(request: PageRequest): Promise<Answer> {
   const { kinds, dialect, accept } = request;
   const form = negotiateSubtype(accept, ['json', V2_PROTOBUF, V2_PROTOBUF_ASKED]);
   if (form === undefined) return respondEmpty(request.envelope, 406);
   const isJson = form === 'json';
+  await prepareTags(request, kinds, 2);
   return respondTagged(request, {
     tag: v2Tag(kinds, encodingSetOf(request), dialect),
     headers: { 'Content-Type': isJson ? 'application/json' : `application/${V2_PROTOBUF}` },
@@ -54,19 +58,21 @@ function respondV2(request: PageRequest): Answer {
 }
 
 /** The index of the version 3 documents. The reference server serves it as plain text. */
-function respondV3Index(request: PageRequest): Answer {
+async function respondV3Index(request: PageRequest): Promise<Answer> {
   const { envelope, kinds, dialect } = request;
+  await prepareTags(request, kinds, 3);
   const headers = { 'Content-Type': 'text/plain; charset=utf-8' };
   return respondBody(envelope, { code: 200, body: v3IndexText(kinds, encodingSetOf(request), dialect), headers });
 }
 
-function respondV3(request: PageRequest, place: string): Answer {
+async function respondV3(request: PageRequest, place: string): Promise<Answer> {
   const { envelope, kinds, dialect, query } = request;
   const within = kindsByDocument(kinds, 'documents', dialect).get(place);
   if (within === undefined) return respondEmpty(envelope, 404);
   const form = negotiateSubtype(request.accept, ['json', V3_PROTOBUF, V3_PROTOBUF_ASKED]);
   if (form === undefined) return respondEmpty(envelope, 406);
   const isJson = form === 'json';
+  await prepareTags(request, within, 3);
   const tag = v3Tag(within, { dialect, spoken: encodingSetOf(request), place });
   const asked = query.get('hash')?.[0] ?? '';
   if (asked !== '' && asked !== tag) return respondEmpty(envelope, 301, { Location: v3Path(place, tag) });
@@ -88,13 +94,13 @@ function oneYearLater(nowMs: number): string {
   return new Date(nowMs + YEAR_MS).toUTCString();
 }
 
-function respondTagged(
+async function respondTagged(
   { envelope, headers }: PageRequest,
-  page: { readonly tag: string; readonly headers: HeaderTable; readonly body: () => Uint8Array },
-): Answer {
+  page: { readonly tag: string; readonly headers: HeaderTable; readonly body: () => Promise<Uint8Array> },
+): Promise<Answer> {
   const all = { ...page.headers, ETag: `"${page.tag}"` };
   if (headers.get('if-none-match') === all.ETag) return respondEmpty(envelope, 304, all);
-  return respondBody(envelope, { code: 200, body: page.body(), headers: all });
+  return respondBody(envelope, { code: 200, body: await page.body(), headers: all });
 }
 
 /** The first of these `application/…` subtypes that the header accepts; without a header the first of all. */
@@ -148,21 +154,30 @@ const bodies = new SizedCache<object, Uint8Array>(64 * 1024 * 1024);
 /** The cache key of a document. */
 const bodyKey = memoizePerKinds((_kinds, _document: string): object => ({}));
 
-function cachedBody(key: object, make: () => Uint8Array): Uint8Array {
-  let body = bodies.get(key);
-  if (body === undefined) {
-    body = make();
+/** Bodies that are being built. */
+const unfinished = new WeakMap<object, Promise<Uint8Array>>();
+/** One body is built at a time, because the document of thousands of CRDs takes hundreds of megabytes while it is built. */
+let lastBuilt: Promise<unknown> = Promise.resolve();
+
+async function cachedBody(key: object, make: () => Generator<undefined, Uint8Array>): Promise<Uint8Array> {
+  const known = bodies.get(key) ?? unfinished.get(key);
+  if (known !== undefined) return known;
+  const building = lastBuilt.then(async () => {
+    const body = await inTurns(make());
     bodies.set(key, body, body.length);
-  }
-  return body;
+    return body;
+  });
+  unfinished.set(key, building);
+  lastBuilt = building.catch(() => undefined).then(() => unfinished.delete(key));
+  return building;
 }
 
-function v2Body(request: PageRequest, form: 'json' | 'protobuf'): Uint8Array {
+function v2Body(request: PageRequest, form: 'json' | 'protobuf'): Promise<Uint8Array> {
   const { kinds, dialect } = request;
   const spoken = encodingSetOf(request);
-  return cachedBody(bodyKey(kinds, `v2 ${form} ${spoken}`, dialect), () => {
-    const document = openApiV2(kinds, optionsOf(dialect, spoken));
-    return form === 'json' ? new TextEncoder().encode(encodeJson(document)) : openApiV2Protobuf(document);
+  return cachedBody(bodyKey(kinds, `v2 ${form} ${spoken}`, dialect), function* () {
+    const document = yield* openApiV2(kinds, optionsOf(dialect, spoken));
+    return yield* form === 'json' ? encodeOpenApi(document) : openApiV2Protobuf(document);
   });
 }
 
@@ -176,15 +191,15 @@ interface V3Document {
   readonly form: 'json' | 'protobuf';
 }
 
-function v3Body(request: PageRequest, { place, within, form }: V3Document): Uint8Array {
+function v3Body(request: PageRequest, { place, within, form }: V3Document): Promise<Uint8Array> {
   const { dialect } = request;
   const spoken = encodingSetOf(request);
   // The document of a group lists no kinds, but its name comes from one of them.
   const kinds = within.length === 0 ? request.kinds : within;
-  return cachedBody(bodyKey(kinds, `v3 ${form} ${spoken} ${place}`, dialect), () => {
-    const document = openApiV3(place, kinds, optionsOf(dialect, spoken));
+  return cachedBody(bodyKey(kinds, `v3 ${form} ${spoken} ${place}`, dialect), function* () {
+    const document = yield* openApiV3(place, kinds, optionsOf(dialect, spoken));
     invariant(document !== undefined, 'the index lists the document');
-    return form === 'json' ? new TextEncoder().encode(encodeJson(document)) : openApiV3Protobuf(document);
+    return form === 'json' ? yield* encodeOpenApi(document) : openApiV3Protobuf(document);
   });
 }
 
@@ -207,6 +222,30 @@ const v3IndexText = memoizePerKinds((kinds, spoken: EncodingSet, dialect) => {
   return JSON.stringify({ paths: Object.fromEntries(places) });
 });
 
+/** The levels of a document that are encoded member by member: down to a path item, or to a schema of version 3. */
+const ENCODED_LEVELS = 3;
+
+/** Encodes a document as JSON, in steps. */
+function* encodeOpenApi(document: OpenApiDocument): Generator<undefined, Uint8Array> {
+  const utf8 = new TextEncoder();
+  const encoded = new JoinedBytes();
+  const write = (text: string): void => encoded.add(utf8.encode(text));
+  function* member(value: unknown, level: number): Generator<undefined, void> {
+    if (level === ENCODED_LEVELS || !isRecord(value)) return write(encodeJson(value));
+    let separator = '{';
+    for (const [key, one] of Object.entries(value)) {
+      if (one === undefined) continue;
+      write(`${separator}${encodeJson(key)}:`);
+      separator = ',';
+      yield* member(one, level + 1);
+      yield;
+    }
+    write(separator === '{' ? '{}' : '}');
+  }
+  yield* member(document, 0);
+  return encoded.bytes();
+}
+
 interface TagParts {
   readonly version: 2 | 3;
   readonly dialect: Dialect;
@@ -225,6 +264,21 @@ function tagOf(kinds: readonly ServedKind[], { version, dialect, spoken, place }
     return isBuiltIn(served) ? name : `${name} ${fingerprintOf(served, version, optionsOf(dialect, spoken))}`;
   });
   return sha256Tag([SERVER_VERSION, dialect.name, spoken, place, ...lines.sort()].join('\n'));
+}
+
+/** Computes what a tag of these kinds needs. The schemas of thousands of CRDs are encoded for it. */
+async function prepareTags(request: PageRequest, kinds: readonly ServedKind[], version: 2 | 3): Promise<void> {
+  const options = optionsOf(request.dialect, encodingSetOf(request));
+  const missing = kinds.filter((served) => !isBuiltIn(served) && !fingerprints[version].has(served));
+  if (missing.length === 0) return;
+  await inTurns(
+    (function* () {
+      for (const served of missing) {
+        fingerprintOf(served, version, options);
+        yield;
+      }
+    })(),
+  );
 }
 
 const fingerprints = { 2: new WeakMap<ServedKind, string>(), 3: new WeakMap<ServedKind, string>() };

@@ -85,12 +85,18 @@ export class MessageWriter {
 
   /** A map: one message with name and value for each key. */
   entries(number: number, values: unknown, write: WriteMessage): void {
+    for (const [name, value] of Object.entries(values as JsonObject)) this.#entry(number, name, value, write);
+  }
+
+  /** A message that is a map in its field `inner`, with a pause after each entry. */
+  *map(number: number, inner: number, values: unknown, write: WriteMessage): Generator<undefined, void> {
+    if (values === undefined) return;
+    const start = this.#begin(number);
     for (const [name, value] of Object.entries(values as JsonObject)) {
-      this.#delimited(number, () => {
-        this.text(1, name);
-        this.message(2, value, write);
-      });
+      this.#entry(inner, name, value, write);
+      yield;
     }
+    this.#end(start);
   }
 
   /** The `x-` extensions. */
@@ -123,12 +129,28 @@ export class MessageWriter {
     });
   }
 
+  #entry(number: number, name: string, value: unknown, write: WriteMessage): void {
+    this.#delimited(number, () => {
+      this.text(1, name);
+      this.message(2, value, write);
+    });
+  }
+
   #delimited(number: number, write: () => void): void {
+    const start = this.#begin(number);
+    write();
+    this.#end(start);
+  }
+
+  #begin(number: number): number {
     this.#varint(number * 8 + 2);
     const start = this.#length;
     this.#reserve(1);
     this.#length = start + 1;
-    write();
+    return start;
+  }
+
+  #end(start: number): void {
     const end = this.#length;
     const size = end - start - 1;
     const more = varintLength(size) - 1;

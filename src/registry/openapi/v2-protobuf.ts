@@ -5,14 +5,14 @@
 import type { OpenApiDocument } from './document.js';
 import { type JsonObject, listOf, MessageWriter, scalarFields } from './message-writer.js';
 
-/** Encodes a document that `openApiV2` built. */
-export function openApiV2Protobuf(document: OpenApiDocument): Uint8Array {
+/** Encodes a document that `openApiV2` built, in steps. */
+export function* openApiV2Protobuf(document: OpenApiDocument): Generator<undefined, Uint8Array> {
   const out = new MessageWriter();
   const { info, paths, definitions, parameters, security, securityDefinitions } = document as JsonObject;
   out.text(1, document['swagger']);
   out.message(2, info, (inner, value) => inner.fields(INFO, value));
-  out.message(8, paths, (inner, value) => inner.entries(2, value, pathItem));
-  out.message(9, definitions, (inner, value) => inner.entries(1, value, schema));
+  yield* out.map(8, 2, paths, pathItem);
+  yield* out.map(9, 1, definitions, schema);
   out.message(10, parameters, (inner, value) => inner.entries(1, value, parameter));
   for (const requirement of listOf(security)) {
     out.message(12, requirement, (inner, value) =>

@@ -21,8 +21,11 @@ import {
 import { discoveryPath, isBuiltIn, type Operation, type PathItem, pathsOfGroupVersion } from './operations.js';
 import type { Parameter } from './parameters.js';
 
-/** Builds the document of all served kinds. */
-export function openApiV2(served: readonly ServedKind[], options: OpenApiOptions): OpenApiDocument {
+/** Builds the document of all served kinds, in steps: one for each path. */
+export function* openApiV2(
+  served: readonly ServedKind[],
+  options: OpenApiOptions,
+): Generator<undefined, OpenApiDocument> {
   const byGroupVersion = new Map<string, [ServedKind, ...ServedKind[]]>();
   for (const kind of served) {
     const present = byGroupVersion.get(kind.apiVersion);
@@ -44,7 +47,11 @@ export function openApiV2(served: readonly ServedKind[], options: OpenApiOptions
     shared: new Map(),
     written: new Map(),
   };
-  const paths = Object.fromEntries(items.map((item) => [item.path, pathObject(item, writer)]));
+  const paths: Record<string, object> = {};
+  for (const item of items) {
+    paths[item.path] = pathObject(item, writer);
+    yield;
+  }
   return {
     swagger: '2.0',
     info: { title: SERVICE_NAME, version: options.serverVersion },

@@ -47,16 +47,18 @@ export function openApiV3Paths(served: readonly ServedKind[]): ReadonlyMap<strin
  */
 export function openApiV3PartsOf(served: ServedKind, options: OpenApiOptions): readonly unknown[] {
   const definitions = new Definitions(3, options.dialect, []);
-  return [pathsObject(pathsOfGroupVersion([served]), { definitions, options }), ...definitions.ofKind(served)];
+  const paths = pathsOfGroupVersion([served]).map((item) => [item.path, pathObject(item, { definitions, options })]);
+  return [paths, ...definitions.ofKind(served)];
 }
 
-/** Builds the document at a path of {@link openApiV3Paths}; undefined for any other path. */
-export function openApiV3(
+/** Builds the document at a path of {@link openApiV3Paths}, in steps; undefined for any other path. */
+export function* openApiV3(
   path: string,
   served: readonly ServedKind[],
   options: OpenApiOptions,
-): OpenApiDocument | undefined {
-  if (path === 'api' || path === 'apis' || path === 'version') return discoveryDocument(discoveryPath(path), options);
+): Generator<undefined, OpenApiDocument | undefined> {
+  if (path === 'api' || path === 'apis' || path === 'version')
+    return yield* discoveryDocument(discoveryPath(path), options);
   const within = served.filter(({ gvr }) => pathOf(gvr) === path);
   const [first, ...others] = within;
   if (first !== undefined) {
@@ -64,13 +66,13 @@ export function openApiV3(
     const paths = pathsOfGroupVersion([first, ...others]);
     const core = { group: '', version: 'v1' };
     if (!within.some(isBuiltIn))
-      return customResourceDocument(paths, new Definitions(3, options.dialect, [core]), options);
+      return yield* customResourceDocument(paths, new Definitions(3, options.dialect, [core]), options);
     const groupVersions = gv.group === '' ? [gv] : [core, gv];
-    return document(paths, new Definitions(3, options.dialect, groupVersions), options);
+    return yield* document(paths, new Definitions(3, options.dialect, groupVersions), options);
   }
   const member = served.find((kind) => isBuiltIn(kind) && kind.gvr.group !== '' && `apis/${kind.gvr.group}` === path);
   if (member === undefined) return undefined;
-  return discoveryDocument(discoveryPath({ served: member }), options);
+  return yield* discoveryDocument(discoveryPath({ served: member }), options);
 }
 
 /** `api/v1`, `apis/apps/v1`. */
@@ -78,15 +80,19 @@ function pathOf({ group, version }: { readonly group: string; readonly version: 
   return group === '' ? `api/${version}` : `apis/${group}/${version}`;
 }
 
-function discoveryDocument(item: PathItem, options: OpenApiOptions): OpenApiDocument {
+function discoveryDocument(item: PathItem, options: OpenApiOptions): Generator<undefined, OpenApiDocument> {
   return document([item], new Definitions(3, options.dialect, []), options);
 }
 
-function document(items: readonly PathItem[], definitions: Definitions, options: OpenApiOptions): OpenApiDocument {
+function* document(
+  items: readonly PathItem[],
+  definitions: Definitions,
+  options: OpenApiOptions,
+): Generator<undefined, OpenApiDocument> {
   return {
     openapi: '3.0.0',
     info: { title: SERVICE_NAME, version: options.serverVersion },
-    paths: pathsObject(items, { definitions, options }),
+    paths: yield* pathsObject(items, { definitions, options }),
     components: {
       schemas: definitions.all(),
       securitySchemes: { BearerToken: securityScheme },
@@ -95,15 +101,15 @@ function document(items: readonly PathItem[], definitions: Definitions, options:
 }
 
 /** The document of a group that has custom resources only; the reference server builds it with a different info section. */
-function customResourceDocument(
+function* customResourceDocument(
   items: readonly PathItem[],
   definitions: Definitions,
   options: OpenApiOptions,
-): OpenApiDocument {
+): Generator<undefined, OpenApiDocument> {
   return {
     openapi: '3.0.0',
     info: { title: `${SERVICE_NAME} CRD Swagger`, version: 'v0.1.0' },
-    paths: pathsObject(items, { definitions, options }),
+    paths: yield* pathsObject(items, { definitions, options }),
     components: { schemas: definitions.all() },
   };
 }
@@ -113,8 +119,13 @@ interface Writer {
   readonly options: OpenApiOptions;
 }
 
-function pathsObject(items: readonly PathItem[], writer: Writer): object {
-  return Object.fromEntries(items.map((item) => [item.path, pathObject(item, writer)]));
+function* pathsObject(items: readonly PathItem[], writer: Writer): Generator<undefined, object> {
+  const paths: Record<string, object> = {};
+  for (const item of items) {
+    paths[item.path] = pathObject(item, writer);
+    yield;
+  }
+  return paths;
 }
 
 function pathObject(item: PathItem, writer: Writer): object {

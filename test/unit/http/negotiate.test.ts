@@ -269,3 +269,9 @@ describe('readPatchType', () => {
     );
   });
 });
+
+test('reads the first 64 KiB of an Accept header', () => {
+  const header = `application/json,${'a/b,'.repeat(200_000)}`;
+  expect(parseAccept(header)).toHaveLength(16_380);
+  expect(parseAccept(header)[0]).toMatchObject({ type: 'application', subtype: 'json' });
+});

@@ -2,6 +2,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
+import { readLabelRequirements } from '../../../src/kinds/selector-requirements.js';
+import { SelectorError } from '../../../src/meta/label-selector-text.js';
 import { type LabelSelector, matchesLabels, parseLabelSelector } from '../../../src/meta/labels.js';
 
 const TERMS = 3_000;
@@ -24,4 +26,11 @@ test('a term of a long selector needs less than 350 bytes', () => {
     false,
     false,
   ]);
+});
+
+test('an invalid selector of three megabytes is read up to its first error', () => {
+  const text = 'a b '.repeat(750_000);
+  const began = process.cpuUsage();
+  expect(() => readLabelRequirements(text)).toThrow(SelectorError);
+  expect(process.cpuUsage(began).user / 1_000).toBeLessThan(50);
 });

@@ -8,7 +8,7 @@ import { createFetchHandler } from 'orchplane/http';
 import { describe, expect, test } from 'vitest';
 import { openApiV2Protobuf } from '../../../src/registry/openapi/v2-protobuf.js';
 import type { DocumentV2, DocumentV3, Operation, Schema } from './openapi/documents.js';
-import { operationsOf } from './openapi/documents.js';
+import { allSteps, operationsOf } from './openapi/documents.js';
 
 const read = (name: string) => readFileSync(new URL(`openapi-custom/${name}`, import.meta.url), 'utf8');
 
@@ -181,7 +181,9 @@ test('encodes schema constraints in protobuf', () => {
     enum: [1, 2.5, null],
     additionalProperties: true,
   };
-  const bytes = openApiV2Protobuf({ paths: {}, definitions: { X, Y: { minimum: 0, minItems: 0 } }, parameters: {} });
+  const bytes = allSteps(
+    openApiV2Protobuf({ paths: {}, definitions: { X, Y: { minimum: 0, minItems: 0 } }, parameters: {} }),
+  );
   // The output of the reference server's encoder.
   const wanted =
     '0a6e0a015812691a015431000000000000e03f399c7500883ce4377e400149000000000000f8bf500158818080808080801060ac026a025e61' +

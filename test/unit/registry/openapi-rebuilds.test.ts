@@ -135,3 +135,22 @@ describe('OpenAPI documents after a change of a CRD', () => {
     expect(await tag('/openapi/v2')).toBe(v2Before);
   });
 });
+
+test('lets others run while it builds documents for many CRDs', async () => {
+  const { create, text } = server();
+  const fields = Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`field${at}`, { type: 'string' }]));
+  const properties = { spec: { type: 'object', properties: fields } };
+  const schema = { openAPIV3Schema: { type: 'object', properties } };
+  const versions = [{ name: 'v1', served: true, storage: true, schema }];
+  for (let at = 0; at < 50; at++) await create(crd(`things${at}s`, `g${at}.example.com`, { versions }));
+  for (const path of ['/openapi/v2', '/openapi/v3']) {
+    let turns = 0;
+    let isDone = false;
+    const whole = text(path).finally(() => {
+      isDone = true;
+    });
+    for (; !isDone; turns++) await new Promise((resolve) => setImmediate(resolve));
+    expect(await whole).toContain('g49.example.com');
+    expect(turns).toBeGreaterThan(2);
+  }
+});

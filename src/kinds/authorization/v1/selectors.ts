@@ -91,22 +91,26 @@ const UNREADABLE: ReadSelector = { requirements: [], isLess: true };
 /** Field selectors have only `=` and `!=`. */
 function readFields({ rawSelector = '', requirements = [] }: FieldSelectorAttributes): ReadSelector {
   if (rawSelector !== '') {
-    return readText(() => readFieldRequirements(rawSelector));
+    return readText(rawSelector, readFieldRequirements);
   }
   return readList(requirements, ({ operator, values }) => WITH_VALUES.includes(operator) && values.length === 1);
 }
 
 function readLabels({ rawSelector = '', requirements = [] }: LabelSelectorAttributes): ReadSelector {
   if (rawSelector !== '') {
-    return readText(() => readLabelRequirements(rawSelector));
+    return readText(rawSelector, readLabelRequirements);
   }
   const known = [...WITH_VALUES, ...WITHOUT_VALUES];
   return readList(requirements, ({ operator }) => known.includes(operator));
 }
 
-function readText(parse: () => readonly SelectorRequirement[]): ReadSelector {
+/** A longer selector does not fit in the header of the request that is reviewed. */
+const MAX_TEXT_LENGTH = 1024 * 1024;
+
+function readText(text: string, parse: (text: string) => readonly SelectorRequirement[]): ReadSelector {
+  if (text.length > MAX_TEXT_LENGTH) return UNREADABLE;
   try {
-    return { requirements: parse(), isLess: false };
+    return { requirements: parse(text), isLess: false };
   } catch (error) {
     if (error instanceof SelectorError) return UNREADABLE;
     throw error;

@@ -142,3 +142,20 @@ test('requires a namespace in a SelfSubjectRulesReview, and returns the rules th
   expect(response.spec).toEqual({});
   expect(response.status.resourceRules[0]).toEqual({ verbs: ['*'], apiGroups: ['*'], resources: ['*'] });
 });
+
+test.each(['labelSelector', 'fieldSelector'])(
+  'ignores a %s that is longer than the header of a request',
+  async (name) => {
+    const statusOf = async (rawSelector: string) => {
+      const selector =
+        name === 'labelSelector' ? { labelSelector: { rawSelector } } : { fieldSelector: { rawSelector } };
+      const resourceAttributes = { verb: 'list', resource: 'pods', ...selector };
+      return (await testCluster().api(SelfSubjectAccessReview).create({ spec: { resourceAttributes } })).status;
+    };
+    expect(await statusOf('a=b,'.repeat(1_000).slice(0, -1))).toEqual({ allowed: true });
+    expect(await statusOf('a=b,'.repeat(300_000).slice(0, -1))).toEqual({
+      allowed: true,
+      evaluationError: `spec.resourceAttributes.${name} ignored due to parse error`,
+    });
+  },
+);

@@ -54,8 +54,16 @@ export function servedIn(dialect: Dialect, kinds: readonly Kind[] = builtInKinds
   return kinds.map((kind) => serveKind(kind, dialect));
 }
 
+/** The result of a computation in steps. */
+export function allSteps<Result>(steps: Generator<undefined, Result>): Result {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
 export function documentAt(place: string, served: readonly ServedKind[], dialect: Dialect): DocumentV3 {
-  const document = openApiV3(place, served, { dialect, serverVersion: SERVER_VERSION });
+  const document = allSteps(openApiV3(place, served, { dialect, serverVersion: SERVER_VERSION }));
   if (document === undefined) throw new Error(`no document at ${place}`);
   return document as unknown as DocumentV3;
 }
@@ -66,7 +74,7 @@ export function allDocuments(dialect: Dialect): ReadonlyMap<string, DocumentV3> 
 }
 
 export function wholeDocument(served: readonly ServedKind[], dialect: Dialect): DocumentV2 {
-  return openApiV2(served, { dialect, serverVersion: SERVER_VERSION }) as unknown as DocumentV2;
+  return allSteps(openApiV2(served, { dialect, serverVersion: SERVER_VERSION })) as unknown as DocumentV2;
 }
 
 /** All types of all OpenAPI 3 documents by name. */

@@ -3,7 +3,7 @@ import { ConfigMap, Role } from 'orchplane/kinds';
 import { describe, expect, test } from 'vitest';
 import { dialects, kubernetesDialect } from '../../../../src/meta/dialect.js';
 import { openApiV2Protobuf } from '../../../../src/registry/openapi/v2-protobuf.js';
-import { servedIn, wholeDocument } from './documents.js';
+import { allSteps, servedIn, wholeDocument } from './documents.js';
 
 const WHOLE = wholeDocument(servedIn(kubernetesDialect), kubernetesDialect);
 
@@ -66,7 +66,7 @@ test('lists all served groups in OpenAPI 2 for types that every group has', () =
 });
 
 describe('OpenAPI 2 in protobuf', () => {
-  const bytes = openApiV2Protobuf(WHOLE);
+  const bytes = allSteps(openApiV2Protobuf(WHOLE));
   const document = messageOf(bytes);
 
   test('contains the parts of the OpenAPI 2 document in protobuf', () => {
@@ -101,7 +101,7 @@ describe('OpenAPI 2 in protobuf', () => {
     // Strings on both sides of each varint boundary.
     for (const size of [1, 120, 124, 125, 126, 127, 128, 129, 16_380, 16_384, 2_097_150]) {
       const swagger = 'é'.repeat(Math.floor(size / 2)) + 'x'.repeat(size % 2);
-      const read = messageOf(openApiV2Protobuf({ swagger }));
+      const read = messageOf(allSteps(openApiV2Protobuf({ swagger })));
       expect(textOf(read, 1)).toBe(swagger);
     }
   });

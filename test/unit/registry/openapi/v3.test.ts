@@ -7,7 +7,7 @@ import { dialects, kubernetesDialect, orchDialect } from '../../../../src/meta/d
 import { openApiV3, openApiV3Paths } from '../../../../src/registry/openapi/v3.js';
 import { intOrString } from '../../../../src/schema/declare.js';
 import { hint, mapList } from '../../../../src/schema/hints.js';
-import { allDocuments, documentAt, operationsOf, servedIn } from './documents.js';
+import { allDocuments, allSteps, documentAt, operationsOf, servedIn } from './documents.js';
 
 const CORE = documentAt('api/v1', servedIn(kubernetesDialect), kubernetesDialect);
 const APPS = documentAt('apis/apps/v1', servedIn(kubernetesDialect), kubernetesDialect);
@@ -28,7 +28,7 @@ describe('paths of OpenAPI 3 documents', () => {
 
   test.each(['apis/nope', 'apis/apps/v2', 'api/v2', '', 'apis/'])('returns no document for the path %j', (place) => {
     const options = { dialect: orchDialect, serverVersion: 'v1.33.1' };
-    expect(openApiV3(place, servedIn(orchDialect), options)).toBeUndefined();
+    expect(allSteps(openApiV3(place, servedIn(orchDialect), options))).toBeUndefined();
   });
 
   test.each([
@@ -175,11 +175,8 @@ describe('OpenAPI 3 operations', () => {
   });
 
   test('lists CBOR media types only when CBOR is enabled', () => {
-    const document = openApiV3('api/v1', servedIn(orchDialect), {
-      dialect: orchDialect,
-      serverVersion: 'v1.33.1',
-      cbor: true,
-    });
+    const options = { dialect: orchDialect, serverVersion: 'v1.33.1', cbor: true };
+    const document = allSteps(openApiV3('api/v1', servedIn(orchDialect), options));
     for (const type of ['application/cbor', 'application/cbor-seq', 'application/apply-patch+cbor']) {
       expect(JSON.stringify(document)).toContain(`"${type}"`);
       expect(JSON.stringify(CORE)).not.toContain(`"${type}"`);
