@@ -340,8 +340,13 @@ function addBackOwned(whole: Versioned, cut: Versioned, context: Pick<Pruning, '
   const { versions } = context;
   for (const [apiVersion, sets] of owned) {
     const fields = unionOf(sets);
-    const all = versions.convert(whole, apiVersion);
-    const some = versions.convert(kept, apiVersion);
+    const inVersion = (name: string, object: Versioned) =>
+      convertedTo(apiVersion, object, {
+        versions,
+        what: `prune fields: failed add back owned items: failed to convert ${name} object at version ${apiVersion}`,
+      });
+    const all = inVersion('merged', whole);
+    const some = inVersion('pruned', kept);
     if (all === undefined || some === undefined) continue;
     const keep = union(allFields(some), ensureNamedFieldsAreMembers(all.schema, fields));
     kept = { ...all, value: removeFields(all.schema, all.value, difference(allFields(all), keep)) };
