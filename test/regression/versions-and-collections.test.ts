@@ -37,6 +37,22 @@ describe('an apply to an object that another manager owns in another version', (
     expect(fields).toEqual(['.spec.matchConstraints', '.spec.validations']);
   });
 
+  test('names that version if pruning fails in it', async () => {
+    const { call } = start();
+    const path = (version: string) => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`;
+    const apply = (spec: object) => {
+      const applied = object('autoscaling/v2', 'HorizontalPodAutoscaler', spec);
+      return call('PATCH', `${path('v2')}/a?fieldManager=m&force=true`, applied, APPLY);
+    };
+    const scaler = { maxReplicas: 3, scaleTargetRef: { kind: 'Deployment', name: 'd' } };
+    await call('POST', path('v1'), object('autoscaling/v1', 'HorizontalPodAutoscaler', scaler));
+    await apply({ behavior: { scaleUp: { selectPolicy: 'Min' } } });
+    const { body } = await apply({ metrics: [{ containerResource: { target: { averageValue: '100%' } } }] });
+    expect(body.message).toMatch(
+      /^failed to prune fields: failed add back owned items: failed to convert merged object at version autoscaling\/v1: unable to convert/,
+    );
+  });
+
   test('fails in that version if a value has the wrong form', async () => {
     const { call } = start();
     const path = (version: string) => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`;

@@ -5,21 +5,17 @@
  * Objects are in wire form. Every manager's field set refers to one version of the kind, so both objects are compared
  * in each of these versions; {@link Versions} converts them.
  */
-import type { ListNode, ObjectNode, SchemaNode } from '../../schema/schema-node.js';
-import { sameItems } from '../../util/arrays.js';
+import type { ObjectNode } from '../../schema/schema-node.js';
 import { translateError } from '../../util/catch-error.js';
-import { deepEqual, type MutableRecord, setOwn } from '../../util/json.js';
-import { getOrInsertComputed } from '../../util/once.js';
+import { deepEqual } from '../../util/json.js';
 import { type Comparison, changedFields, compare, NO_CHANGE } from './compare.js';
 import { type Conflict, ConflictError } from './conflict.js';
 import {
-  childOf,
   difference,
   EMPTY_SET,
   type FieldSet,
   intersection,
   isEmptySet,
-  isMember,
   isSubset,
   sameSet,
   union,
@@ -37,7 +33,7 @@ import {
   withEntryTime,
 } from './managers.js';
 import { merge } from './merge.js';
-import { fieldElement } from './path-element.js';
+import { removeFields } from './remove-fields.js';
 import { classifyChange } from './same-owners.js';
 import {
   ensureNamedFieldsAreMembers,
@@ -46,7 +42,6 @@ import {
   truncateAtAtomics,
   UNTRACKED,
 } from './schema-sets.js';
-import { elementOrNone, hasItems, hasMembers, isEmptyRecord, memberNode, recordOf, UNTYPED } from './typed.js';
 
 /** An object in one version of its kind. */
 export interface Versioned {
@@ -313,16 +308,18 @@ function prune(merged: Versioned, { last, fields, managers, versions }: Pruning)
   // after items were emptied.
   const isKept = isSubset(last.fields, fields) && !ownsMapWithEmptyList(merged.schema, last.fields, merged.value);
   if (isOfOneVersion(last, managers) && isKept) return merged;
-  const what = 'prune fields: failed to convert merged object to last applied version';
-  const whole = convertedTo(last.apiVersion, merged, { versions, what });
+  const convert = (object: Versioned, apiVersion: string, step: string) =>
+    convertedTo(apiVersion, object, { versions, what: `prune fields${step}` });
+  const whole = convert(merged, last.apiVersion, ': failed to convert merged object to last applied version');
   // The version of the old claims is not served any more.
   if (whole === undefined) return merged;
   const lastFields = ensureNamedFieldsAreMembers(whole.schema, last.fields);
   const cut = { ...whole, value: removeFields(whole.schema, whole.value, lastFields) };
-  const kept = addBackOwned(whole, cut, { managers, versions });
-  const lost = difference(allFields(whole), allFields(versions.convert(kept, last.apiVersion) ?? kept));
+  const kept = addBackOwned(whole, cut, { managers, convert });
+  const step = ': failed add back dangling items: failed to convert pruned object to last applied version';
+  const lost = difference(allFields(whole), allFields(convert(kept, last.apiVersion, step) ?? kept));
   const value = removeFields(whole.schema, whole.value, intersection(lost, lastFields));
-  return versions.convert({ ...whole, value }, merged.apiVersion) ?? merged;
+  return convert({ ...whole, value }, merged.apiVersion, '') ?? merged;
 }
 
 function isOfOneVersion({ apiVersion }: Manager, managers: Managers): boolean {
@@ -330,20 +327,27 @@ function isOfOneVersion({ apiVersion }: Manager, managers: Managers): boolean {
   return true;
 }
 
+interface Restoration {
+  readonly managers: Managers;
+  readonly convert: (object: Versioned, apiVersion: string, step: string) => Versioned | undefined;
+}
+
 /** Adds back what some manager owns, version by version, starting with the version of the object. */
-function addBackOwned(whole: Versioned, cut: Versioned, context: Pick<Pruning, 'managers' | 'versions'>): Versioned {
-  const owned = new Map<string, FieldSet[]>([[whole.apiVersion, []]]);
-  for (const { apiVersion, fields } of context.managers.values()) {
-    getOrInsertComputed(owned, apiVersion, () => []).push(fields);
-  }
+function addBackOwned(whole: Versioned, cut: Versioned, { managers, convert }: Restoration): Versioned {
   let kept = cut;
-  const { versions } = context;
-  for (const [apiVersion, sets] of owned) {
-    const fields = unionOf(sets);
-    const all = versions.convert(whole, apiVersion);
-    const some = versions.convert(kept, apiVersion);
+  for (const apiVersion of new Set([whole, ...managers.values()].map((each) => each.apiVersion))) {
+    const sets = [...managers.values()].filter((manager) => manager.apiVersion === apiVersion);
+    const owned = unionOf(sets.map(({ fields }) => fields));
+    const inVersion = (name: string, object: Versioned) =>
+      convert(
+        object,
+        apiVersion,
+        `: failed add back owned items: failed to convert ${name} object at version ${apiVersion}`,
+      );
+    const all = inVersion('merged', whole);
+    const some = inVersion('pruned', kept);
     if (all === undefined || some === undefined) continue;
-    const keep = union(allFields(some), ensureNamedFieldsAreMembers(all.schema, fields));
+    const keep = union(allFields(some), ensureNamedFieldsAreMembers(all.schema, owned));
     kept = { ...all, value: removeFields(all.schema, all.value, difference(allFields(all), keep)) };
   }
   return kept;
@@ -351,54 +355,4 @@ function addBackOwned(whole: Versioned, cut: Versioned, context: Pick<Pruning, '
 
 function allFields({ schema, value }: Versioned): FieldSet {
   return ensureNamedFieldsAreMembers(schema, fieldsOfObject(schema, value));
-}
-
-/**
- * Removes the fields of a set from a value. Returns the same value if it has none of them. A map or list that loses all
- * its content becomes null.
- */
-export function removeFields(node: SchemaNode, value: unknown, fields: FieldSet): unknown {
-  if (isEmptySet(fields)) return value;
-  if (hasMembers(node, value)) {
-    const record = recordOf(value);
-    return isEmptyRecord(record) ? null : removeMembers((name) => memberNode(node, name) ?? UNTYPED, record, fields);
-  }
-  if (hasItems(node) && Array.isArray(value)) return removeItems(node, value, fields);
-  // An atomic value has no fields of its own: a set that contains some means the whole value.
-  return typeof value === 'object' ? null : value;
-}
-
-function removeItems(list: ListNode, items: readonly unknown[], fields: FieldSet): unknown {
-  const kept: unknown[] = [];
-  for (const item of items) {
-    const element = elementOrNone(list, item);
-    const inner = element === undefined ? undefined : childOf(fields, element);
-    if (isMember(inner)) continue;
-    kept.push(inner === undefined ? item : removeFields(list.items, item, inner));
-  }
-  if (kept.length === 0) return null;
-  return sameItems(kept, items) ? items : kept;
-}
-
-function removeMembers(
-  nodeOf: (name: string) => SchemaNode,
-  record: Readonly<Record<string, unknown>>,
-  fields: FieldSet,
-): unknown {
-  const out: MutableRecord = {};
-  let isChanged = false;
-  for (const name of Object.keys(record)) {
-    const value = record[name];
-    if (value === undefined) continue;
-    const inner = childOf(fields, fieldElement(name));
-    if (isMember(inner)) {
-      isChanged = true;
-      continue;
-    }
-    const kept = inner === undefined ? value : removeFields(nodeOf(name), value, inner);
-    if (kept !== value) isChanged = true;
-    setOwn(out, name, kept);
-  }
-  if (!isChanged) return record;
-  return isEmptyRecord(out) ? null : out;
 }

@@ -132,6 +132,18 @@ describe('the status of a Node', () => {
     expect(patched.status.capacity).toEqual({ cpu: '3' });
   });
 
+  test('does not make the writer of an empty allocatable the owner of its default', async () => {
+    const nodes = testCluster().api(Node);
+    await nodes.create({ metadata: { name: 'n' }, spec: { podCIDR: '10.0.0.0/24' } });
+    const { metadata, status } = await nodes.status.patch(
+      'n',
+      mergePatch({ status: { allocatable: {}, capacity: { cpu: '1' } } }),
+    );
+    expect(status.allocatable).toEqual({ cpu: '1' });
+    const fieldsV1 = { 'f:status': { 'f:capacity': { '.': {}, 'f:cpu': {} } } };
+    expect(metadata.managedFields).toContainEqual(expect.objectContaining({ subresource: 'status', fieldsV1 }));
+  });
+
   test('rejects duplicate addresses in the status of a Node', async () => {
     const nodes = testCluster().api(Node);
     await nodes.create({ metadata: { name: 'n' } });

@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { readFieldsV1 } from '../../../../src/merge/apply/managers.js';
 import { merge } from '../../../../src/merge/apply/merge.js';
-import { removeFields } from '../../../../src/merge/apply/ownership.js';
+import { removeFields } from '../../../../src/merge/apply/remove-fields.js';
 import type { SchemaNode } from '../../../../src/schema/schema-node.js';
 import { deepFreeze } from '../../../../src/util/json.js';
 import { any, atomicMap, keyed, list, map, number, orElse, set, string, struct } from './nodes.js';

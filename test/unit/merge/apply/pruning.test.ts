@@ -2,7 +2,9 @@
  * Histories of applies: the fields that are removed when an applier gives them up. The expected results come from the
  * library that the reference server uses.
  */
-import { describe, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { type Manager, managerKey, readFieldsV1 } from '../../../../src/merge/apply/managers.js';
+import { applyIntent, IncompatibleVersionError, type Versions } from '../../../../src/merge/apply/ownership.js';
 import { type History, replayHistory } from './history.js';
 import { atomicMap, keyed, list, map, number, open, orElse, set, string, struct } from './nodes.js';
 
@@ -357,4 +359,41 @@ describe('pruning', () => {
   it.each(histories.map((history) => [history.name, history] as const))('%s', (_name, history) =>
     replayHistory(history),
   );
+});
+
+describe('a failed conversion while pruning', () => {
+  it.each([
+    ['v1', 'a,b,c', ': failed to convert merged object to last applied version'],
+    ['v2', 'a,b,c', ': failed add back owned items: failed to convert merged object at version v2'],
+    ['v2', 'c', ': failed add back owned items: failed to convert pruned object at version v2'],
+    ['v1', 'a,c', ': failed add back dangling items: failed to convert pruned object to last applied version'],
+    ['v2', 'a,c', ''],
+  ])('to %s of an object with the fields "%s" is reported with its step', (version, fields, step) => {
+    const schema = struct({ a: string, b: string, c: string });
+    const versions: Versions = {
+      filter: (set) => set,
+      convert(object, apiVersion) {
+        const names = Object.keys(object.value ?? {}).sort();
+        if (object.apiVersion !== apiVersion && apiVersion === version && String(names) === fields) {
+          throw new IncompatibleVersionError('a field is missing');
+        }
+        return { ...object, apiVersion };
+      },
+    };
+    const by = { manager: 'm', operation: 'Apply', subresource: '' } as const;
+    const last: Manager = { ...by, apiVersion: 'v1', fields: readFieldsV1({ 'f:a': {}, 'f:b': {} }) };
+    const apply = () =>
+      applyIntent(
+        {
+          live: { apiVersion: 'v2', schema, value: { a: '1', b: '1' } },
+          intent: { a: '1', c: '1' },
+          managers: new Map([[managerKey(last), last]]),
+          by: { ...by, apiVersion: 'v2' },
+          force: false,
+          now: '2026-01-01T00:00:00Z',
+        },
+        versions,
+      );
+    expect(apply).toThrow(new IncompatibleVersionError(`failed to prune fields${step}: a field is missing`));
+  });
 });

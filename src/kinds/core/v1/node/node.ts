@@ -7,6 +7,7 @@ import type { FieldError } from '../../../../meta/field-error.js';
 import { childPath, duplicate, fieldError, forbidden, invalid, keyPath } from '../../../../meta/field-error.js';
 import { cidrWarnings, isDualStack, parseCidrSloppy, validCidrProblems } from '../../../../meta/ip.js';
 import type { ApiObject } from '../../../../meta/object.js';
+import { wasSentEmpty } from '../../../../schema/empty-values.js';
 import { copyQuantityTexts, originalQuantityText } from '../../../../schema/quantity-texts.js';
 import { quote, stringSlice, verbatim } from '../../../../text/go/go-text.js';
 import { append } from '../../../../util/arrays.js';
@@ -57,7 +58,8 @@ export const Node: NodeKind<Node> = defineBuiltIn({
   columns: nodeColumns,
   connectSubresources: nodeConnectSubresources,
   strategy: {
-    write: { ownableFields: { except: ['status'] }, warnings },
+    // An empty `allocatable` gets its default when the stored object is read.
+    write: { ownableFields: { except: ['status'] }, warnings, canonicalize: setAllocatable },
     decode: { defaults },
     create: { prepare: dropConfig, validate },
     update: {
@@ -82,12 +84,12 @@ function defaults(draft: Node): void {
   // Clients that set only podCIDR, or set it to another value than podCIDRs[0], may not know podCIDRs.
   if (podCIDR !== '' && podCIDR !== podCIDRs[0]) spec.podCIDRs = [podCIDR];
   else if (podCIDRs[0] !== undefined) spec.podCIDR = podCIDRs[0];
-  capacityDefaults(status);
-}
-
-function capacityDefaults(status: NodeStatus): void {
   roundResourceList(status.capacity);
   roundResourceList(status.allocatable);
+  if (!wasSentEmpty(status, 'allocatable')) setAllocatable(draft);
+}
+
+function setAllocatable({ status }: Pick<Node, 'status'>): void {
   if (status.allocatable === undefined && status.capacity !== undefined) {
     status.allocatable = copyJson(status.capacity);
     copyQuantityTexts(status.capacity, status.allocatable);
