@@ -11,35 +11,35 @@ import { entries, manifest, requireBuild, root } from './manifest.js';
 
 /** The maximum size of each entry in kB (1000 bytes). Raise a number only together with the change that needs it. */
 const BUDGET_KB: Readonly<Record<string, number>> = {
-  // As large as before `orchplane/runtime` existed (491.53). All built-in kinds; `core` is the same without them. A quarter of it
-  // is for custom resources: CEL and schemas.
-  index: 491.5,
+  // All built-in kinds; `core` is the same without them. A quarter of it is for custom resources: CEL and schemas. Limits against
+  // expensive requests and the owners of fields in other versions take 2 kB of it, less in the other entries.
+  index: 494,
   // Includes journals, initial states and time travel, about 4 kB.
-  core: 143,
+  core: 143.5,
   // Includes the schema-based copying of stored specs.
-  kinds: 310,
-  admission: 150,
+  kinds: 311,
+  admission: 150.5,
   // Two thirds of it are the kinds that controllers use. Node lifecycle, taints, tokens and topology hints take 8 kB.
-  controllers: 400,
+  controllers: 401.5,
   // A third of it are the kinds that controllers use, a fifth the scheduler with the expressions of devices.
   // Limits for variables and files of ConfigMaps take 0.3 kB.
-  runtime: 256,
+  runtime: 257,
   // A third of it is the field descriptions of the built-in kinds, for `kubectl explain`. Connections to aggregated APIs take 4 kB.
-  http: 116,
+  http: 117.5,
   'codec/protobuf': 40,
   'codec/cbor': 9,
-  'service-worker': 109.5,
+  'service-worker': 111,
   'indexed-db': 4,
   // HTTP/2, WebSockets, the HTTP thread, the flags of kube-apiserver and the stand-ins for envtest take 25 kB;
   // process images 5 kB, sockets and streams of pods 2 kB; lines of parse errors, UTF-16 and drafts that signals remove 0.5 kB.
-  node: 327.5,
+  node: 329.5,
   // All built-in kinds with their message types; snapshots take 8 kB, the client of etcd and its failures 3 kB.
-  etcd: 400,
+  etcd: 401.5,
   // Faults, request logs, seeded runs, matchers, captures and diffs over everything in `index`.
-  testing: 483.5,
-  vitest: 483.5,
-  jest: 483.5,
-  'node-test': 483.5,
+  testing: 485.5,
+  vitest: 485.5,
+  jest: 485.5,
+  'node-test': 485.5,
   opentelemetry: 4,
   zod: 2,
 };
@@ -87,14 +87,14 @@ const PAGES: readonly {
   {
     name: 'ConfigMap alone',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap] }));",
-    budget: 128.5,
+    budget: 129.5,
     // A text of the pod code, which must not be in the bundle.
     without: /terminationGracePeriodSeconds|unhealthyPodEvictionPolicy|undeclared reference to/,
   },
   {
     name: 'three kinds',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap, Lease, Role } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap, Lease, Role] }));",
-    budget: 132,
+    budget: 133,
     without: /terminationGracePeriodSeconds|unhealthyPodEvictionPolicy/,
   },
   {
@@ -106,7 +106,7 @@ const PAGES: readonly {
   {
     name: 'all kinds',
     code: "import { createCluster } from 'orchplane'; console.log(createCluster());",
-    budget: 463.5,
+    budget: 466,
   },
 ];
 
