@@ -8,6 +8,7 @@
 import type { ObjectNode } from '../../schema/schema-node.js';
 import { translateError } from '../../util/catch-error.js';
 import { deepEqual } from '../../util/json.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import { type Comparison, changedFields, compare, NO_CHANGE } from './compare.js';
 import { type Conflict, ConflictError } from './conflict.js';
 import {
@@ -65,9 +66,7 @@ export interface Versions {
 }
 
 /** An object has fields that another version of its kind does not have, so that their owners are unknown there. */
-export class IncompatibleVersionError extends Error {
-  override readonly name = 'UnfitVersionError';
-}
+export class IncompatibleVersionError extends Error {}
 
 /** A write of the desired object. The writer becomes the owner of all fields that it changes. */
 export interface Update {
@@ -213,7 +212,7 @@ function transferOwnership(
   { before, after, versions, self, mode }: OwnershipTransfer,
 ): { readonly managers: Managers; readonly comparison: Comparison } {
   const comparison = filteredComparison(before, after, versions);
-  const comparisons = new Map([[before.apiVersion, comparison]]);
+  const comparisons = new Map<string, Comparison | undefined>([[before.apiVersion, comparison]]);
   const conflicts: Conflict[] = [];
   let next: Map<string, Manager> | undefined;
   for (const [key, manager] of managers) {
@@ -251,17 +250,14 @@ function filteredComparison(
  */
 function comparisonIn(
   apiVersion: string,
-  comparisons: Map<string, Comparison>,
+  comparisons: Map<string, Comparison | undefined>,
   { before, after, versions }: Pick<OwnershipTransfer, 'before' | 'after' | 'versions'>,
 ): Comparison | undefined {
-  const present = comparisons.get(apiVersion);
-  if (present !== undefined) return present;
-  const was = convertedTo(apiVersion, before, { versions, what: 'convert old object' });
-  const is = convertedTo(apiVersion, after, { versions, what: 'convert new object' });
-  if (was === undefined || is === undefined) return undefined;
-  const comparison = filteredComparison(was, is, versions);
-  comparisons.set(apiVersion, comparison);
-  return comparison;
+  return getOrInsertComputed(comparisons, apiVersion, () => {
+    const was = convertedTo(apiVersion, before, { versions, what: 'convert old object' });
+    const is = convertedTo(apiVersion, after, { versions, what: 'convert new object' });
+    return was && is && filteredComparison(was, is, versions);
+  });
 }
 
 /** `what` names the object in the error. */
@@ -307,7 +303,8 @@ function prune(merged: Versioned, { last, fields, managers, versions }: Pruning)
   // Nothing is given up. With managers of several versions the full algorithm is needed, because fields are added back
   // after items were emptied.
   const isKept = isSubset(last.fields, fields) && !ownsMapWithEmptyList(merged.schema, last.fields, merged.value);
-  if (isOfOneVersion(last, managers) && isKept) return merged;
+  const all = [...managers.values()];
+  if (isKept && all.every(({ apiVersion }) => apiVersion === last.apiVersion)) return merged;
   const convert = (object: Versioned, apiVersion: string, step: string) =>
     convertedTo(apiVersion, object, { versions, what: `prune fields${step}` });
   const whole = convert(merged, last.apiVersion, ': failed to convert merged object to last applied version');
@@ -315,37 +312,28 @@ function prune(merged: Versioned, { last, fields, managers, versions }: Pruning)
   if (whole === undefined) return merged;
   const lastFields = ensureNamedFieldsAreMembers(whole.schema, last.fields);
   const cut = { ...whole, value: removeFields(whole.schema, whole.value, lastFields) };
-  const kept = addBackOwned(whole, cut, { managers, convert });
+  const kept = addBackOwned(whole, cut, { managers: all, convert });
   const step = ': failed add back dangling items: failed to convert pruned object to last applied version';
   const lost = difference(allFields(whole), allFields(convert(kept, last.apiVersion, step) ?? kept));
   const value = removeFields(whole.schema, whole.value, intersection(lost, lastFields));
   return convert({ ...whole, value }, merged.apiVersion, '') ?? merged;
 }
 
-function isOfOneVersion({ apiVersion }: Manager, managers: Managers): boolean {
-  for (const manager of managers.values()) if (manager.apiVersion !== apiVersion) return false;
-  return true;
-}
-
 interface Restoration {
-  readonly managers: Managers;
+  readonly managers: readonly Manager[];
   readonly convert: (object: Versioned, apiVersion: string, step: string) => Versioned | undefined;
 }
 
 /** Adds back what some manager owns, version by version, starting with the version of the object. */
 function addBackOwned(whole: Versioned, cut: Versioned, { managers, convert }: Restoration): Versioned {
   let kept = cut;
-  for (const apiVersion of new Set([whole, ...managers.values()].map((each) => each.apiVersion))) {
-    const sets = [...managers.values()].filter((manager) => manager.apiVersion === apiVersion);
+  for (const apiVersion of new Set([whole, ...managers].map((each) => each.apiVersion))) {
+    const sets = managers.filter((manager) => manager.apiVersion === apiVersion);
     const owned = unionOf(sets.map(({ fields }) => fields));
-    const inVersion = (name: string, object: Versioned) =>
-      convert(
-        object,
-        apiVersion,
-        `: failed add back owned items: failed to convert ${name} object at version ${apiVersion}`,
-      );
-    const all = inVersion('merged', whole);
-    const some = inVersion('pruned', kept);
+    const step = (name: string) =>
+      `: failed add back owned items: failed to convert ${name} object at version ${apiVersion}`;
+    const all = convert(whole, apiVersion, step('merged'));
+    const some = convert(kept, apiVersion, step('pruned'));
     if (all === undefined || some === undefined) continue;
     const keep = union(allFields(some), ensureNamedFieldsAreMembers(all.schema, owned));
     kept = { ...all, value: removeFields(all.schema, all.value, difference(allFields(all), keep)) };

@@ -244,6 +244,15 @@ describe('a Job', () => {
   });
 });
 
+test('rejects the pod names of an indexed Job without a name', async () => {
+  const problems = await rejectionCauses(
+    open().create(input({ completionMode: 'Indexed' }, { name: undefined }) as never),
+  );
+  expect(problems).toContain(
+    'metadata.name: Invalid value: "": will not able to create pod with invalid DNS label: -0',
+  );
+});
+
 describe('completed indexes', () => {
   test.each<[string, string | undefined]>([
     ['', undefined],

@@ -157,7 +157,8 @@ function jobProblems(object: Job, { context, live }: JobOptions): FieldError[] {
   return [
     ...generatedSelectorProblems(object, { context, live }),
     ...jobSpecProblems('spec', spec, { context, live: live?.spec.template.spec }),
-    ...indexedNameProblems(object.metadata.name, spec),
+    // The name may be absent, which other checks report.
+    ...indexedNameProblems(object.metadata.name ?? '', spec),
   ];
 }
 
