@@ -2,11 +2,18 @@
  * A body of a request or response between its arrival and its reader. Node keeps each chunk or DATA frame that is not read as an object
  * of its own, which takes more than a hundred bytes even if it contains a single one.
  */
-import type { Readable } from 'node:stream';
 import { JoinedBytes } from './bytes.js';
 
 /** Above this, the sender has to wait. More may be on its way: what the window of HTTP/2 allows. */
 const MAX_HELD_BYTES = 64 * 1024;
+
+/** A Readable of Node. */
+interface ArrivingBytes {
+  readonly destroyed: boolean;
+  push(chunk: unknown, encoding?: BufferEncoding): boolean;
+  _read(size: number): void;
+  on(event: string, listener: (chunk: Uint8Array) => void): this;
+}
 
 /** The bytes of a stream that have arrived and were not read. */
 export class HeldBody {
@@ -20,7 +27,7 @@ export class HeldBody {
   #onArrival: (() => void) | undefined;
 
   /** Takes the stream over: everything that arrives is moved here at once. `disconnected` is the error if it does not end. */
-  constructor(stream: Readable, disconnected: () => Error) {
+  constructor(stream: ArrivingBytes, disconnected: () => Error) {
     const { push, _read: read } = stream;
     this.#disconnected = disconnected;
     this.#continue = () => {
