@@ -2,6 +2,7 @@
  * Collects encoded pieces (text or bytes) into chunks of bytes.
  */
 import type { Encoded } from '../codec/codec.js';
+import { concatBytes } from '../util/bytes.js';
 
 const NO_BYTES = new Uint8Array();
 
@@ -42,13 +43,7 @@ export class Chunk {
     const parts = this.#pieces.map((piece) => (typeof piece === 'string' ? encoder.encode(piece) : piece));
     const [first = NO_BYTES] = parts;
     if (parts.length <= 1) return first;
-    const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
-    let at = 0;
-    for (const part of parts) {
-      whole.set(part, at);
-      at += part.length;
-    }
-    return whole;
+    return concatBytes(parts);
   }
 }
 

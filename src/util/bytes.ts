@@ -1,5 +1,5 @@
 /**
- * Conversions of bytes to text: UTF-8 and hexadecimal digits. Joins bytes that arrive in pieces.
+ * Conversions of bytes to text: UTF-8 and hexadecimal digits. Joins bytes.
  */
 
 const strict = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true });
@@ -57,6 +57,17 @@ export function toHex(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
+/** A new array with the bytes of all parts. */
+export function concatBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
 /** Shorter pieces are copied. */
 const MIN_KEPT_BYTES = 512;
 const BLOCK_BYTES = 16 * 1024;
@@ -91,13 +102,7 @@ export class JoinedBytes {
     this.#endBlock();
     const [only] = this.#pieces;
     if (this.#pieces.length === 1 && only !== undefined) return only;
-    const whole = new Uint8Array(this.#length);
-    let at = 0;
-    for (const piece of this.#pieces) {
-      whole.set(piece, at);
-      at += piece.length;
-    }
-    return whole;
+    return concatBytes(this.#pieces);
   }
 
   #endBlock(): void {

@@ -7,9 +7,9 @@ import type { Dialect } from '../../meta/dialect.js';
 import { readCertificateRequest } from '../../text/x509/certificate.js';
 import { DerError, DerReader, TAG } from '../../text/x509/der.js';
 import { firstPemBlockIn } from '../../text/x509/pem.js';
-import { toHex } from '../../util/bytes.js';
+import { concatBytes, toHex } from '../../util/bytes.js';
 import { byKey } from '../../util/order.js';
-import { type Bytes, concat, element, oid, sequence, text } from './write-der.js';
+import { type Bytes, element, oid, sequence, text } from './write-der.js';
 
 interface SubjectAttribute {
   readonly type: string;
@@ -178,7 +178,7 @@ function rawSignature(signature: Uint8Array, size: number): Bytes | undefined {
         Number.parseInt(digits.padStart(2 * size, '0').slice(2 * index, 2 * index + 2), 16),
       );
     });
-    return concat(parts);
+    return concatBytes(parts);
   } catch (error) {
     if (error instanceof DerError) return undefined;
     throw error;

@@ -2,13 +2,14 @@
  * A DER encoder, as far as certificates need it. The decoder is `text/x509/der.ts`.
  */
 import { TAG } from '../../text/x509/der.js';
+import { concatBytes } from '../../util/bytes.js';
 
 /** Bytes that Web Crypto accepts. */
 export type Bytes = Uint8Array<ArrayBuffer>;
 
 export function element(tag: number, ...contents: readonly Uint8Array[]): Bytes {
-  const content = concat(contents);
-  return concat([Uint8Array.of(tag), lengthOf(content.length), content]);
+  const content = concatBytes(contents);
+  return concatBytes([Uint8Array.of(tag), lengthOf(content.length), content]);
 }
 
 export function sequence(...contents: readonly Uint8Array[]): Bytes {
@@ -20,7 +21,7 @@ export function integer(bytes: Uint8Array): Bytes {
   const first = bytes.findIndex((byte) => byte !== 0);
   const digits = first < 0 ? Uint8Array.of(0) : bytes.subarray(first);
   // A set first bit would make the number negative.
-  return element(TAG.integer, (digits[0] ?? 0) >= 0x80 ? concat([Uint8Array.of(0), digits]) : digits);
+  return element(TAG.integer, (digits[0] ?? 0) >= 0x80 ? concatBytes([Uint8Array.of(0), digits]) : digits);
 }
 
 export function bitString(bytes: Uint8Array, unused = 0): Bytes {
@@ -48,16 +49,6 @@ export function time(ms: number): Bytes {
     .replaceAll(/[-:T]/g, '');
   const year = Number(digits.slice(0, 4));
   return year < 1950 || year >= 2050 ? text(TAG.generalizedTime, digits) : text(TAG.utcTime, digits.slice(2));
-}
-
-export function concat(parts: readonly Uint8Array[]): Bytes {
-  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }
 
 export function fromHex(hex: string): Bytes {

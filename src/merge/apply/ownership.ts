@@ -170,7 +170,8 @@ export interface Applied {
 export function applyIntent({ live, intent, managers, by, force, now }: Apply, versions: Versions): Applied {
   const { schema } = live;
   // Fails if the live object cannot be represented in the version of one of its managers.
-  for (const { apiVersion } of managers.values()) versions.convert(live, apiVersion);
+  const served = new Set(Array.from(managers.values(), (manager) => manager.apiVersion));
+  for (const apiVersion of served) versions.convert(live, apiVersion);
   const key = managerKey(by);
   const last = managers.get(key);
   const claim = versions.filter(fieldsOfIntent(schema, intent), by.apiVersion);

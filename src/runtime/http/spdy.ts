@@ -5,6 +5,7 @@
  * upstream: vendor/github.com/moby/spdystream/connection.go
  */
 import type { MessageSocket } from '../../protocol/http.js';
+import { concatBytes } from '../../util/bytes.js';
 import { nextTurn } from '../../util/clock.js';
 import { ClientInput, partsOf } from './channels.js';
 import { EMPTY_HEADER_BLOCKS, type Inflate, SpdyHeaders } from './spdy-headers.js';
@@ -244,7 +245,7 @@ class FrameReader {
   #data: { readonly stream: number; readonly flags: number; missing: number } | undefined;
 
   *read(bytes: Uint8Array): Generator<Frame> {
-    let rest = this.#rest.length === 0 ? bytes : concat(this.#rest, bytes);
+    let rest = this.#rest.length === 0 ? bytes : concatBytes([this.#rest, bytes]);
     this.#rest = NO_BYTES;
     while (rest.length > 0) {
       const frame = this.#data === undefined ? this.#start(rest) : this.#continue(rest, this.#data);
@@ -296,10 +297,3 @@ const MIN_CONTENT: Readonly<Record<number, number>> = {
   [PING]: 4,
   [HEADERS]: 4,
 };
-
-function concat(first: Uint8Array, second: Uint8Array): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(first.length + second.length);
-  whole.set(first);
-  whole.set(second, first.length);
-  return whole;
-}

@@ -2,6 +2,7 @@
  * The log of one run of a container: the lines of standard output and standard error with their times.
  */
 import { formatMicroTime } from '../../text/time/time.js';
+import { concatBytes } from '../../util/bytes.js';
 import type { Clock, Undo } from '../../util/clock.js';
 
 /** Old lines are dropped when a log is longer, as kubelet rotates log files at this size. */
@@ -85,7 +86,7 @@ export class ContainerLog {
 
   /** The last lines, at most `maxLines` and `maxBytes`, for a termination message. */
   tail(maxLines: number, maxBytes: number): string {
-    const bytes = concat(this.#lines.slice(-maxLines).map((line) => line.bytes));
+    const bytes = concatBytes(this.#lines.slice(-maxLines).map((line) => line.bytes));
     return new TextDecoder().decode(bytes.subarray(Math.max(0, bytes.length - maxBytes)));
   }
 
@@ -163,7 +164,7 @@ export class ContainerLog {
       parts.push(line.bytes);
       length += line.bytes.length + (timestamps ? TIME_BYTES : 0);
     }
-    return { bytes: concat(parts), after: this.#dropped + at };
+    return { bytes: concatBytes(parts), after: this.#dropped + at };
   }
 
   #add(stream: StreamName, bytes: Uint8Array): void {
@@ -191,15 +192,5 @@ function isShown(line: LogLine | undefined, stream: LogReadOptions['stream']): b
 }
 
 function joined(before: Uint8Array | undefined, bytes: Uint8Array): Uint8Array {
-  return before === undefined ? bytes.slice() : concat([before, bytes]);
-}
-
-function concat(parts: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
+  return before === undefined ? bytes.slice() : concatBytes([before, bytes]);
 }
