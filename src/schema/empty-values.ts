@@ -3,8 +3,9 @@
  * stored form omits. The reference server keeps them while it handles a request: messages print them (`[]string{}`, not
  * `[]string(nil)`), and a few kinds compare them. The entries live as long as the decoded object.
  */
+import { isRecord } from '../util/json.js';
 import { getOrInsertComputed } from '../util/once.js';
-import { rememberQuantityText } from './quantity-texts.js';
+import { copyQuantityTexts, rememberQuantityText } from './quantity-texts.js';
 import type { SchemaNode } from './schema-node.js';
 
 const fields = new WeakMap<object, Set<string>>();
@@ -76,8 +77,19 @@ export function forgetSentEmpty(holder: object, name: string): void {
   fields.get(holder)?.delete(name);
 }
 
-/** Copies the entries to a copy of the object. */
+/** Adds the entries of an object to those of its copy. */
 export function copySentEmpty(from: object, to: object): void {
   const present = fields.get(from);
-  if (present !== undefined) fields.set(to, new Set(present));
+  if (present !== undefined) fields.set(to, new Set([...present, ...(fields.get(to) ?? [])]));
+}
+
+/** Remembers what the client sent for a copy of a value, and for all copies in it. */
+export function copySentForms(from: unknown, to: unknown): void {
+  if (Array.isArray(from) && Array.isArray(to)) {
+    for (const [index, item] of to.entries()) copySentForms(from[index], item);
+  } else if (isRecord(from) && isRecord(to)) {
+    copySentEmpty(from, to);
+    copyQuantityTexts(from, to);
+    for (const name of Object.keys(to)) copySentForms(from[name], to[name]);
+  }
 }

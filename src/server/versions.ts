@@ -13,6 +13,7 @@ import type { CustomResourceHandler } from '../kinds/custom-resource-handler.js'
 import type { StorageVersion } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
+import { copySentForms } from '../schema/empty-values.js';
 import { invariant } from '../util/invariant.js';
 import { copyJson, type MutableRecord, setOwn } from '../util/json.js';
 import { chain, isPromise, type MaybePromise } from '../util/maybe-promise.js';
@@ -175,6 +176,8 @@ function convert(object: ApiObject, to: ServedKind, change: Conversion | undefin
   // Versions with the same schema share everything but apiVersion.
   if (change === undefined) return Object.freeze({ ...object, apiVersion: to.apiVersion });
   const draft = copyJson(object) as unknown as DraftObject;
+  // An apply compares the result in the version of each manager.
+  copySentForms(object, draft);
   change(draft, to.dialect);
   draft.apiVersion = to.apiVersion;
   draft.kind = to.gvk.kind;

@@ -72,6 +72,58 @@ test('treats a v1beta1 device request with empty selectors as an exact one', asy
   ]);
 });
 
+describe('empty lists in older versions of the resource group', () => {
+  const CLAIMS = (version: string) => `/apis/resource.k8s.io/${version}/namespaces/default/resourceclaims`;
+  const claim = (version: string, fields: object) => {
+    const exact = { deviceClassName: 'c', allocationMode: 'ExactCount', count: 1, ...fields };
+    const request = version === 'v1beta2' ? { name: 'r', exactly: exact } : { name: 'r', ...exact };
+    const spec = { devices: { requests: [request] } };
+    return { apiVersion: `resource.k8s.io/${version}`, kind: 'ResourceClaim', metadata: { name: 'a' }, spec };
+  };
+
+  test.each([
+    ['v1alpha3', 'v1beta2'],
+    ['v1beta2', 'v1beta1'],
+  ])('keeps empty selectors and drops empty tolerations between %s and %s', async (first, second) => {
+    const { call } = start();
+    await call('PATCH', `${CLAIMS(first)}/a?fieldManager=m`, claim(first, {}), APPLY);
+    const applied = claim(second, { selectors: [] });
+    const { status, body } = await call('PATCH', `${CLAIMS(second)}/a?fieldManager=n`, applied, APPLY);
+    expect([status, body.message]).toEqual([
+      409,
+      'Apply failed with 1 conflict: conflict with "m": .spec.devices.requests',
+    ]);
+    const tolerant = claim(second, { tolerations: [] });
+    expect((await call('PATCH', `${CLAIMS(second)}/a?fieldManager=n`, tolerant, APPLY)).status).toBe(200);
+  });
+
+  test.each([
+    ['resourceclaims', claim('v1beta1', {}), claim('v1beta1', { tolerations: [] })],
+    ...['consumesCounters', 'taints', 'attributes', 'capacity'].map((field) => {
+      const slice = (basic: object) => ({
+        metadata: { name: 'a' },
+        spec: {
+          driver: 'd',
+          nodeName: 'n',
+          pool: { name: 'p', generation: 1, resourceSliceCount: 1 },
+          devices: [{ name: 'x', basic }],
+        },
+      });
+      return ['resourceslices', slice({}), slice({ [field]: field.startsWith('a') || field === 'capacity' ? {} : [] })];
+    }),
+  ] as [string, object, object][])(
+    'leaves managedFields of %s unchanged by an update with an empty list',
+    async (resource, without, withEmpty) => {
+      const { call } = start();
+      const path = resource === 'resourceclaims' ? CLAIMS('v1beta1') : `/apis/resource.k8s.io/v1beta1/${resource}`;
+      const created = await call('POST', `${path}?fieldManager=m`, without);
+      const updated = await call('PUT', `${path}/a?fieldManager=n`, withEmpty);
+      expect([created.status, updated.status]).toEqual([201, 200]);
+      expect(updated.body.metadata).toEqual(created.body.metadata);
+    },
+  );
+});
+
 describe('an apply to an object that apply cannot represent', () => {
   const ACCOUNTS = '/api/v1/namespaces/default/serviceaccounts';
   const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'a' } };

@@ -6,7 +6,7 @@
 
 import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 import { type FieldError, fieldError, forbidden, keyPath } from '../../meta/field-error.js';
-import { forgetSentEmpty } from '../../schema/empty-values.js';
+import { forgetSentEmpty, wasSentEmpty } from '../../schema/empty-values.js';
 import { own } from '../../util/json.js';
 import type { FeatureGates } from '../feature-gates.js';
 import type { ResourceClaimStatus } from '../generated/resource-v1beta2.js';
@@ -40,6 +40,11 @@ export interface AnyClaimSpec {
 /** Sets the allocation mode and the count of requests. */
 export function defaultRequests({ devices: { requests } }: AnyClaimSpec): void {
   for (const request of requests ?? []) {
+    // An older version has them in the request itself. The server drops an empty list, but the request is an exact one.
+    if (wasSentEmpty(request, 'tolerations')) {
+      request.deviceClassName ??= '';
+      forgetSentEmpty(request, 'tolerations');
+    }
     if (request.exactly !== undefined) defaultCount(request.exactly);
     // A request without a class has alternatives, each with its own count.
     if (request.deviceClassName) defaultCount(request);

@@ -5,7 +5,7 @@
 
 import { orchDialect } from '../../meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
-import { copySentEmpty, wasSentEmpty } from '../../schema/empty-values.js';
+import { copySentEmpty, forgetSentEmpty, wasSentEmpty } from '../../schema/empty-values.js';
 import type {
   Device as DeviceV1alpha3,
   ResourceSliceSpec as ResourceSliceSpecV1alpha3,
@@ -61,14 +61,16 @@ function nested({ devices }: ResourceClaimSpecV1beta1): ResourceClaimSpecV1beta2
   return { devices: withSentEmpty(devices, { ...devices, requests }) };
 }
 
-/** The converted value, with the empty lists that the client sent. */
+/** The converted value, with the empty lists that the client sent. The server drops those of tolerations. */
 function withSentEmpty<Converted extends object>(from: object, converted: Converted): Converted {
   copySentEmpty(from, converted);
+  forgetSentEmpty(converted, 'tolerations');
   return converted;
 }
 
 function flat({ devices }: ResourceClaimSpecV1beta2): ResourceClaimSpecV1beta1 {
-  return { devices: { ...devices, requests: devices.requests?.map(flatRequest) ?? null } };
+  const requests = devices.requests?.map(flatRequest) ?? null;
+  return { devices: withSentEmpty(devices, { ...devices, requests }) };
 }
 
 /** A request with any field besides its alternatives is an exact one too; validation rejects a request that is both. */
@@ -84,8 +86,11 @@ function nestedRequest(request: DeviceRequestV1beta1): DeviceRequestV1beta2 {
   });
 }
 
-function flatRequest({ name, exactly, firstAvailable }: DeviceRequestV1beta2): DeviceRequestV1beta1 {
-  return { name, ...exactly, ...(firstAvailable === undefined ? {} : { firstAvailable }) };
+function flatRequest(request: DeviceRequestV1beta2): DeviceRequestV1beta1 {
+  const { name, exactly, firstAvailable } = request;
+  const flattened = { name, ...exactly, ...(firstAvailable === undefined ? {} : { firstAvailable }) };
+  if (exactly !== undefined) withSentEmpty(exactly, flattened);
+  return withSentEmpty(request, flattened);
 }
 
 export const sliceV1beta1ToStored: Change = (draft) => {

@@ -6,6 +6,7 @@
 
 import { serviceGroup } from '../../meta/dialect.js';
 import type { DraftObject } from '../../meta/object.js';
+import { forgetSentEmpty, sentEmptyFields } from '../../schema/empty-values.js';
 import { mergeStrategies } from '../build-kind.js';
 import { anotherVersion } from '../define-kind.js';
 import {
@@ -142,8 +143,11 @@ function olderStrategy<Slice extends ResourceSliceV1beta1 | ResourceSliceV1alpha
   return mergeStrategies<Slice>(strategy, {
     decode: {
       defaults: (draft, context) => {
-        // The server returns an empty `basic` for a device without one.
-        for (const device of draft.spec.devices ?? []) device.basic ??= {};
+        for (const device of draft.spec.devices ?? []) {
+          // The server returns an empty `basic` for a device without one, and drops its empty lists and maps.
+          device.basic ??= {};
+          for (const name of sentEmptyFields(device.basic)) forgetSentEmpty(device.basic, name);
+        }
         strategy.decode?.defaults?.(draft, context);
       },
     },
