@@ -3,9 +3,8 @@
  * stored form omits. The reference server keeps them while it handles a request: messages print them (`[]string{}`, not
  * `[]string(nil)`), and a few kinds compare them. The entries live as long as the decoded object.
  */
-import { isRecord } from '../util/json.js';
 import { getOrInsertComputed } from '../util/once.js';
-import { copyQuantityTexts, rememberQuantityText } from './quantity-texts.js';
+import { rememberQuantityText } from './quantity-texts.js';
 import type { SchemaNode } from './schema-node.js';
 
 const fields = new WeakMap<object, Set<string>>();
@@ -81,15 +80,4 @@ export function forgetSentEmpty(holder: object, name: string): void {
 export function copySentEmpty(from: object, to: object): void {
   const present = fields.get(from);
   if (present !== undefined) fields.set(to, new Set([...present, ...(fields.get(to) ?? [])]));
-}
-
-/** Remembers what the client sent for a copy of a value, and for all copies in it. */
-export function copySentForms(from: unknown, to: unknown): void {
-  if (Array.isArray(from) && Array.isArray(to)) {
-    for (const [index, item] of to.entries()) copySentForms(from[index], item);
-  } else if (isRecord(from) && isRecord(to)) {
-    copySentEmpty(from, to);
-    copyQuantityTexts(from, to);
-    for (const name of Object.keys(to)) copySentForms(from[name], to[name]);
-  }
 }

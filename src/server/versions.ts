@@ -13,7 +13,6 @@ import type { CustomResourceHandler } from '../kinds/custom-resource-handler.js'
 import type { StorageVersion } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
-import { copySentForms } from '../schema/empty-values.js';
 import { invariant } from '../util/invariant.js';
 import { copyJson, type MutableRecord, setOwn } from '../util/json.js';
 import { chain, isPromise, type MaybePromise } from '../util/maybe-promise.js';
@@ -175,9 +174,8 @@ type Conversion = NonNullable<StorageVersion['toStored']>;
 function convert(object: ApiObject, to: ServedKind, change: Conversion | undefined): ApiObject {
   // Versions with the same schema share everything but apiVersion.
   if (change === undefined) return Object.freeze({ ...object, apiVersion: to.apiVersion });
-  const draft = copyJson(object) as unknown as DraftObject;
-  // An apply compares the result in the version of each manager.
-  copySentForms(object, draft);
+  // Conversions change nothing in deeper values, of which it remains known what the client sent.
+  const draft = { ...object, metadata: copyJson(object.metadata) } as unknown as DraftObject;
   change(draft, to.dialect);
   draft.apiVersion = to.apiVersion;
   draft.kind = to.gvk.kind;

@@ -84,13 +84,6 @@ const KNOWN = [
     'an empty list or map that a merge or a conversion removes',
   ],
   [
-    ({ name, step }) =>
-      name.includes('managedFields') &&
-      /\/resourceclaim(template)?s\//.test(step.path) &&
-      JSON.stringify(step.body ?? null).includes('[]'),
-    'an empty list that a conversion removes',
-  ],
-  [
     ({ name, step }) => name.startsWith('.body.spec.ingressClassName: ') && step.path.includes('/ingresses'),
     'an IngressClass of another scenario is the default',
   ],
@@ -122,6 +115,20 @@ const KNOWN = [
       !Array.isArray(step.body) &&
       /\/v\d+(alpha|beta)\d+$/.test(step.body?.apiVersion ?? ''),
     'a patch that sets the apiVersion to a version that is not served any more',
+  ],
+  [
+    ({ step, expected }) =>
+      Array.isArray(step.body) &&
+      step.body.some(({ from, op, path }) => from === '/apiVersion' || (op === 'remove' && path === '/apiVersion')) &&
+      / into Go struct field \w+\.[A-Z]/.test(messageOf(expected)),
+    'a patch removes the apiVersion and sets a field by its name in Go',
+  ],
+  [
+    ({ name, step }) =>
+      /^(\.body\.metadata\.managedFields\[\]\.fieldsV1\.f:metadata[^;]*(; )?)+$/.test(name) &&
+      /autoscaling\/v2\/.*\/horizontalpodautoscalers\/[^/]+$/.test(step.path) &&
+      step.body?.status !== undefined,
+    'the owner in v1 of the annotations for a status that a write to the main endpoint ignores',
   ],
   [
     ({ name, step }) => name.startsWith('.body.spec.strategy: nothing') && step.path.includes('/leasecandidates/'),

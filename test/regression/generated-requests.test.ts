@@ -124,6 +124,29 @@ describe('empty lists in older versions of the resource group', () => {
   );
 });
 
+test('leaves a LimitRange unchanged when a patch adds an empty default, which containers always have', async () => {
+  const { call } = start();
+  const path = '/api/v1/namespaces/default/limitranges';
+  const created = await call('POST', path, { metadata: { name: 'a' }, spec: { limits: [{ type: 'Container' }] } });
+  for (const field of ['default', 'defaultRequest']) {
+    const patch = [{ op: 'add', path: `/spec/limits/0/${field}`, value: {} }];
+    const { status, body } = await call('PATCH', `${path}/a?fieldManager=m`, patch, JSON_PATCH);
+    expect([status, body.metadata]).toEqual([200, created.body.metadata]);
+  }
+});
+
+test('stores the status of an autoscaler in v1 without an average value', async () => {
+  const { call } = start();
+  const path = (version: string) => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`;
+  const spec = { scaleTargetRef: { kind: 'Deployment', name: 'd' }, maxReplicas: 6 };
+  await call('POST', path('v2'), { metadata: { name: 'a' }, spec });
+  const status = { currentCPUUtilizationPercentage: 5 };
+  await call('PUT', `${path('v1')}/a/status`, { metadata: { name: 'a' }, status });
+  const { body } = await call('GET', `${path('v2')}/a`);
+  const currentMetrics = [{ type: 'Resource', resource: { name: 'cpu', current: { averageUtilization: 5 } } }];
+  expect(body['status']).toEqual({ currentMetrics, desiredReplicas: 0 });
+});
+
 describe('an apply to an object that apply cannot represent', () => {
   const ACCOUNTS = '/api/v1/namespaces/default/serviceaccounts';
   const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'a' } };

@@ -9,8 +9,10 @@ import { errors } from '../../meta/errors.js';
 import type { DraftObject } from '../../meta/object.js';
 import { decode } from '../../schema/decode.js';
 import { DecodeError } from '../../schema/decode-scalar.js';
-import { copySentForms } from '../../schema/empty-values.js';
+import { copySentEmpty } from '../../schema/empty-values.js';
+import { copyQuantityTexts } from '../../schema/quantity-texts.js';
 import { translateError } from '../../util/catch-error.js';
+import { isRecord } from '../../util/json.js';
 import { getOrInsertComputed } from '../../util/once.js';
 import type { ServerContext } from '../context.js';
 import type { WriteOperation } from '../write-operation.js';
@@ -69,4 +71,15 @@ function redecoded(draft: DraftObject, served: ServedKind, write: WriteOperation
   checked.apiVersion = served.apiVersion;
   ensureNamespaceMatches(checked.metadata, write);
   return checked;
+}
+
+/** Remembers what the client sent for the decoded copy of a value, too. */
+function copySentForms(from: unknown, to: unknown): void {
+  if (Array.isArray(from) && Array.isArray(to)) {
+    for (const [index, item] of to.entries()) copySentForms(from[index], item);
+  } else if (isRecord(from) && isRecord(to)) {
+    copySentEmpty(from, to);
+    copyQuantityTexts(from, to);
+    for (const name of Object.keys(to)) copySentForms(from[name], to[name]);
+  }
 }

@@ -8,6 +8,7 @@ import { childPath, duplicate, forbidden, invalid, keyPath, required } from '../
 import { qualifiedNameProblems } from '../../../meta/names.js';
 import type { DraftObject } from '../../../meta/object.js';
 import { Quantity } from '../../../meta/quantity.js';
+import { forgetSentEmpty } from '../../../schema/empty-values.js';
 import { printedQuantityText } from '../../../schema/quantity-texts.js';
 import type { Verbatim } from '../../../text/go/go-text.js';
 import { append } from '../../../util/arrays.js';
@@ -78,6 +79,7 @@ function setUnlessEmpty(
   name: 'default' | 'defaultRequest',
   list: ResourceList | undefined,
 ): void {
+  forgetSentEmpty(item, name);
   if (list !== undefined && Object.keys(list).length > 0) item[name] = list;
   else delete item[name];
 }

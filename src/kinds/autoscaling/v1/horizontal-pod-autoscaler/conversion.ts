@@ -40,6 +40,9 @@ import {
   writeMetricStatus,
 } from './metrics.js';
 
+/** The metrics of a status that was converted to v1. Their annotation cannot show that a metric has no average value. */
+const convertedMetrics = new WeakMap<object, { readonly text: string; readonly metrics: MetricStatus[] }>();
+
 /** Converts from v1 to v2, in place. */
 export function toV2(draft: DraftObject): void {
   const annotation = (name: AnnotationName) => annotationOf(draft, name);
@@ -47,8 +50,14 @@ export function toV2(draft: DraftObject): void {
     metrics: readAnnotation(annotation('metrics'), (value) => readList(value, readMetricSpec)),
     behavior: behaviorOf(draft),
   });
-  draft['status'] = statusToV2(draft['status'] as AutoscalerStatusV1, {
-    currentMetrics: readAnnotation(annotation('current-metrics'), (value) => readList(value, readMetricStatus)),
+  const status = draft['status'] as AutoscalerStatusV1;
+  const metricsText = annotation('current-metrics');
+  const converted = convertedMetrics.get(status);
+  draft['status'] = statusToV2(status, {
+    currentMetrics:
+      converted !== undefined && converted.text === metricsText
+        ? converted.metrics
+        : readAnnotation(metricsText, (value) => readList(value, readMetricStatus)),
     conditions: readAnnotation(annotation('conditions'), (value) => readList(value, readCondition)),
   });
   setAnnotations(draft, {}, orchDialect);
@@ -81,11 +90,16 @@ export function fromV2(draft: DraftObject, dialect: Dialect): void {
   const others = metrics.filter((metric) => cpuPercent(metric) === undefined);
   const written: { [Name in AnnotationName]?: string } = {};
   if (others.length > 0) written.metrics = encode(others.map(writeMetricSpec));
-  if (currentMetrics.length > 0) written['current-metrics'] = encode(currentMetrics.map(writeMetricStatus));
+  const statusInV1 = statusToV1(status);
+  if (currentMetrics.length > 0) {
+    const text = encode(currentMetrics.map(writeMetricStatus));
+    written['current-metrics'] = text;
+    convertedMetrics.set(statusInV1, { text, metrics: currentMetrics });
+  }
   if (behavior !== undefined) written.behavior = behaviorText(behavior);
   if (conditions.length > 0) written.conditions = encode(conditions);
   draft['spec'] = specToV1(spec);
-  draft['status'] = statusToV1(status);
+  draft['status'] = statusInV1;
   setAnnotations(draft, written, dialect);
 }
 
