@@ -6,6 +6,7 @@ import type { Kind } from 'orchplane';
 import { StatusError } from 'orchplane';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import type { SchemaNode } from '../../src/schema/schema-node.js';
+import { cpuMs } from '../fixtures/cpu-time.js';
 import type { KindSample } from '../unit/kinds/kind-contract.js';
 
 const modules = import.meta.glob<{ readonly samples: readonly KindSample[] }>('../unit/kinds/samples/*.ts', {
@@ -168,12 +169,11 @@ export function longValue(node: SchemaNode, length: number, isFull: boolean, sam
 
 /** The CPU time of a write in milliseconds, whether or not it is valid. */
 async function cpuTime(write: () => Promise<unknown>): Promise<number> {
-  const start = process.cpuUsage();
+  const before = cpuMs();
   await write().catch((error: unknown) => {
     if (!StatusError.is(error)) throw error;
   });
-  const { user, system } = process.cpuUsage(start);
-  return (user + system) / 1000;
+  return cpuMs() - before;
 }
 
 const FACTOR = 4;

@@ -4,6 +4,7 @@
  */
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
+import { cpuTimer } from '../fixtures/cpu-time.js';
 import { COLLECTION, define, GROUP, http, object, version } from '../unit/crd/widgets.js';
 
 type Json = Record<string, unknown>;
@@ -30,10 +31,9 @@ async function create({ rule, properties, spec }: Case) {
   await define(cluster, { versions: [version({ spec: object(properties, rules) })] });
   const body = { apiVersion: `${GROUP}/v1`, kind: 'Widget', metadata: { name: 'a' }, spec };
   const send = http(cluster);
-  const start = process.cpuUsage();
+  const spentMs = cpuTimer();
   const { code, body: answer } = await send(`POST ${COLLECTION}`, { body });
-  const { user, system } = process.cpuUsage(start);
-  return { code, message: answer.message, milliseconds: (user + system) / 1000 };
+  return { code, message: answer.message, milliseconds: spentMs() };
 }
 
 const UNIQUE_ROWS = 'self.rows.all(a, self.rows.exists_one(b, a == b))';
