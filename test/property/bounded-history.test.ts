@@ -27,7 +27,7 @@ test('gives a slow watcher the current state or expires it', async () => {
       follower.close();
       if (!follower.isExpired) expect(follower.copy.items()).toEqual(shownBy(view, recorded.current));
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });
 
@@ -47,7 +47,7 @@ test('never expires a watcher that keeps up', async () => {
       expect(follower.isExpired).toBe(false);
       expect(follower.copy.items()).toEqual(shownBy(view, recorded.current));
     }),
-    { numRuns: 40 },
+    { numRuns: 20 },
   );
 });
 
@@ -74,7 +74,7 @@ test('starts a watch at a version exactly when the event log has all later event
       }
       observer.close();
     }),
-    { numRuns: 40 },
+    { numRuns: 20 },
   );
 });
 
@@ -95,7 +95,7 @@ test('drops events that are too old even when they are few', async () => {
       const changes = recorded.states.length > 1;
       if (follower.isExpired) expect(changes && steps.length * pause > 10_000).toBe(true);
     }),
-    { numRuns: 40 },
+    { numRuns: 20 },
   );
 });
 
@@ -114,7 +114,7 @@ test('brings an informer to the current state after compaction and restores', as
       expect(known).toEqual(shownBy(view, recorded.current));
       expect(failures).toEqual([]);
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });
 
@@ -134,6 +134,6 @@ test('reports informer events that reproduce its content', async () => {
       informer.close();
       expect(new Map(informer.snapshot().map((object) => [keyOf(object), object]))).toEqual(copy);
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });
