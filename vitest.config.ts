@@ -49,7 +49,9 @@ export default defineConfig({
     // By default one core is left unused.
     maxWorkers: '100%',
     // No test waits for time to pass; a busy machine may make any of them wait for the processor.
-    testTimeout: 20_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 10_000 } },
     typecheck: { enabled: false },
   },
 });

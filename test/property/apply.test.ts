@@ -2,7 +2,7 @@
  * Properties of apply, of field sets and of objects with several managers.
  */
 
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { walkPaths } from '../../src/client/explain/field-values.js';
 import {
   difference,
@@ -35,8 +35,6 @@ import {
 } from './apply-histories.js';
 import { claimsOf, entriesOf, isOrdered, NO_VALUE, unfrozen, valueAt } from './owned-fields.js';
 import fc from './seeded.js';
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const subjectAndIntents = anySubject.chain((subject) =>
   fc.record({ subject: fc.constant(subject), first: subject.intent, second: subject.intent }),

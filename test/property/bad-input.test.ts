@@ -7,11 +7,9 @@ import type { ApiRequest, Cluster } from 'orchplane';
 import { defineKind, jsonPatch, mergePatch, StatusError, valueBody } from 'orchplane';
 import { ConfigMap, type ConfigMapInput, Secret } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import fc from './seeded.js';
-
-vi.setConfig({ testTimeout: 30_000 });
 
 /** Property names of JavaScript objects, which are ordinary keys here. */
 const AWKWARD = ['__proto__', 'constructor', 'toString', 'valueOf', 'hasOwnProperty', 'length', 'then', 'toJSON'];

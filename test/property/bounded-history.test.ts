@@ -4,12 +4,10 @@
  */
 
 import { memoryStorage } from 'orchplane';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { histories, RecordedCluster, writes } from './histories.js';
 import fc from './seeded.js';
 import { anyView, collectionOf, EVERYTHING, Follower, keyOf, selectorsOf, shownBy } from './views.js';
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const HISTORY = 5;
 const some = writes(5, 40);

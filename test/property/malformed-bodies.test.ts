@@ -7,13 +7,11 @@ import { cbor } from 'orchplane/codec/cbor';
 import { protobuf } from 'orchplane/codec/protobuf';
 import { createFetchHandler } from 'orchplane/http';
 import { ConfigMap } from 'orchplane/kinds';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { jsonCodec } from '../../src/codec/json.js';
 import { yaml } from '../../src/codec/yaml.js';
 import { kubernetesDialect } from '../../src/meta/dialect.js';
 import fc from './seeded.js';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const ENCODINGS = [jsonCodec, yaml, protobuf, cbor];
 const COLLECTION = '/api/v1/namespaces/default/configmaps';

@@ -5,12 +5,10 @@
 
 import { StatusError } from 'orchplane';
 import { ConfigMap } from 'orchplane/kinds';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { histories, RecordedCluster, writes } from './histories.js';
 import fc from './seeded.js';
 import { anyView, collectionOf, Follower, keyOf, selectorsOf, shownBy } from './views.js';
-
-vi.setConfig({ testTimeout: 30_000 });
 
 test('lists the state of a version in the event log', async () => {
   await fc.assert(
