@@ -36,5 +36,5 @@ test('reads and writes a subject in time in proportion to its length', () => {
   const [first, last] = [entryOf('000000'), entryOf(String(COUNT - 1).padStart(6, '0'))];
   expect(subject.indexOf(first)).toBeLessThan(20);
   expect(subject.subarray(-last.length).equals(last)).toBe(true);
-  expect(tookMs).toBeLessThan(2_000);
+  expect(tookMs).toBeLessThan(4_000);
 });
