@@ -97,8 +97,9 @@ describe('requests designed to be slow', () => {
     });
     const spentMs = cpuTimer();
     // Health checks and impersonation read the values of each header.
-    for (const [name] of headers) expect(headers.getAll(name)).toEqual(['a']);
-    expect(spentMs()).toBeLessThan(5_000);
+    const values = [...headers].map(([name]) => headers.getAll(name));
+    expect(spentMs()).toBeLessThan(2_000);
+    expect(values.flat()).toEqual(names.map(() => 'a'));
   });
 
   test('reports thousands of invalid labels', async () => {
