@@ -56,7 +56,7 @@ test('writes an object once when the same intent is applied twice', async () => 
       expect(await shared.apply('a', withoutBlanks(first))).toBe(once);
       expect(await shared.get()).toBe(once);
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });
 
@@ -96,7 +96,7 @@ test('applies intents without common fields without conflicts and in any order',
         expect(ownedBy(other)).toEqual(ownedBy(one));
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });
 
@@ -113,7 +113,7 @@ test('restores the object of the other managers when one manager gives up all fi
       expect(contentOf(left)).toEqual(contentOf(expected));
       expect(ownedBy(left)).toEqual(ownedBy(expected));
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });
 
@@ -271,7 +271,7 @@ test('keeps managedFields consistent with the object after any history', async (
         expectConsistentOwners(after, intents);
       }
     }),
-    { numRuns: 80 },
+    { numRuns: 40 },
   );
 });
 

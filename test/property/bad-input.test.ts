@@ -134,7 +134,7 @@ describe('arbitrary request bodies', () => {
         const expected = Object.entries(data).map(([key, value]) => [key, value ?? '']);
         expect(Object.entries(stored.data ?? {}).sort()).toEqual(expected.sort());
       }),
-      { numRuns: 250 },
+      { numRuns: 100 },
     );
   });
 
@@ -145,7 +145,7 @@ describe('arbitrary request bodies', () => {
         const named = { ...sent, metadata: { ...(sent.metadata as object), name: 'a' } };
         await refusedOrStored(cluster, () => cluster.api(ConfigMap).update(named as never));
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 
@@ -155,7 +155,7 @@ describe('arbitrary request bodies', () => {
         const cluster = await clusterWithOne();
         await refusedOrStored(cluster, () => cluster.api(ConfigMap).patch('a', anyPatch(sent)));
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 
@@ -187,7 +187,7 @@ describe('arbitrary request bodies', () => {
         const cluster = await clusterWithOne();
         await refusedOrStored(cluster, () => cluster.api(ConfigMap).patch('a', jsonPatch(operations as never)));
       }),
-      { numRuns: 250 },
+      { numRuns: 100 },
     );
   });
 
