@@ -469,9 +469,9 @@ function cachedName(entry: string): string {
 /** One declaration file for each entry, and one for what several share. */
 async function writeDeclarations(): Promise<void> {
   const folder = 'dist/.declarations';
-  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', folder], {
-    stdio: 'inherit',
-  });
+  // `npm run typecheck` checks the types, which takes two thirds of the time.
+  const options = ['-p', 'tsconfig.build.json', '--noCheck', '--outDir', folder];
+  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', ...options], { stdio: 'inherit' });
   const bundle = await rollup({
     input: Object.fromEntries(ENTRIES.map((name) => [name, `${folder}/${name}.d.ts`])),
     plugins: [dts()],

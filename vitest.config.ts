@@ -5,9 +5,10 @@ import { defineConfig } from 'vitest/config';
 const source = (path: string) => fileURLToPath(new URL(`./src/${path}`, import.meta.url));
 
 /** Tests that neither measure their process nor change anything in it that another would notice. */
-const SHARING = ['unit', 'regression', 'property', 'apply', 'conformance', 'specification'].map(
-  (folder) => `test/${folder}/**/*.test.ts`,
-);
+const SHARING = [
+  ...['unit', 'regression', 'property', 'apply', 'conformance', 'specification', 'linearizability', 'soak'],
+  ...['e2e/client-node', 'e2e/etcd', 'e2e/kubectl'],
+].map((folder) => `test/${folder}/**/*.test.ts`);
 
 const CLIENT_NODE = 'test/e2e/client-node/*.test.ts';
 
@@ -42,13 +43,15 @@ export default defineConfig({
         extends: true,
         // The tests of release 1, which run in every version of Node, with release 2.
         resolve: { alias: [{ find: /^@kubernetes\/client-node$/, replacement: 'client-node-2' }] },
-        test: { name: 'client-node 2', include: loadsClientNode2 ? [CLIENT_NODE] : [] },
+        test: { name: 'client-node 2', isolate: false, include: loadsClientNode2 ? [CLIENT_NODE] : [] },
       },
     ],
     // By default one core is left unused.
     maxWorkers: '100%',
     // No test waits for time to pass; a busy machine may make any of them wait for the processor.
-    testTimeout: 20_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    expect: { poll: { timeout: 10_000 } },
     typecheck: { enabled: false },
   },
 });

@@ -251,26 +251,42 @@ function packageOf(specifier: string): string {
     .join('/');
 }
 
+interface GlobalUse {
+  readonly name: string;
+  readonly member: string | undefined;
+  readonly node: ts.Node;
+}
+
+const globalUses = new WeakMap<SourceFile, readonly GlobalUse[]>();
+
 /**
- * Uses of a global, or of a member of one, that `matches` selects. `globalThis.x` counts as `x`; a property or
- * declaration with the same name does not, nor does a name that the file declares.
+ * Uses of globals. `globalThis.x` counts as `x`; a property or declaration with the same name does not, nor does a name
+ * that the file declares.
  */
-function uses(source: SourceFile, matches: (name: string, member: string | undefined) => boolean): Finding[] {
+function globalUsesIn(source: SourceFile): readonly GlobalUse[] {
+  const known = globalUses.get(source);
+  if (known !== undefined) return known;
   const own = declaredNames(source);
-  return nodesOf(source.tree).flatMap((node) => {
+  const found = nodesOf(source.tree).flatMap((node) => {
     const name = globalName(node);
     if (name === undefined || own.has(name)) return [];
-    const member =
-      ts.isPropertyAccessExpression(node.parent) && node.parent.expression === node ? node.parent.name.text : undefined;
-    if (!matches(name, member)) return [];
-    return [
-      {
-        file: source.path,
-        line: lineOf(source.tree, node),
-        what: `uses ${member === undefined ? name : `${name}.${member}`}`,
-      },
-    ];
+    const { parent } = node;
+    const isObject = ts.isPropertyAccessExpression(parent) && parent.expression === node;
+    return [{ name, member: isObject ? parent.name.text : undefined, node }];
   });
+  globalUses.set(source, found);
+  return found;
+}
+
+/** Uses of a global, or of a member of one, that `matches` selects. */
+function uses(source: SourceFile, matches: (name: string, member: string | undefined) => boolean): Finding[] {
+  return globalUsesIn(source)
+    .filter(({ name, member }) => matches(name, member))
+    .map(({ name, member, node }) => ({
+      file: source.path,
+      line: lineOf(source.tree, node),
+      what: `uses ${member === undefined ? name : `${name}.${member}`}`,
+    }));
 }
 
 /** `setTimeout` and `globalThis.setTimeout` where their value is read. */

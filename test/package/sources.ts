@@ -35,6 +35,8 @@ export interface Finding {
   readonly what: string;
 }
 
+const nodesByTree = new WeakMap<ts.Node, readonly ts.Node[]>();
+
 export const sources: readonly SourceFile[] = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
   .map((entry) => readSource(relative(root, join(entry.parentPath, entry.name)).split(sep).join('/')))
@@ -48,13 +50,16 @@ export function parseSource(path: string, text: string): SourceFile {
 }
 
 /** Every node of the tree, parents first. Comments, JSDoc among them, are not visited. */
-export function nodesOf(tree: ts.Node): ts.Node[] {
+export function nodesOf(tree: ts.Node): readonly ts.Node[] {
+  const known = nodesByTree.get(tree);
+  if (known !== undefined) return known;
   const nodes: ts.Node[] = [];
   const visit = (node: ts.Node): void => {
     nodes.push(node);
     ts.forEachChild(node, visit);
   };
   visit(tree);
+  nodesByTree.set(tree, nodes);
   return nodes;
 }
 

@@ -2,7 +2,7 @@
  * Properties of apply, of field sets and of objects with several managers.
  */
 
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { walkPaths } from '../../src/client/explain/field-values.js';
 import {
   difference,
@@ -36,8 +36,6 @@ import {
 import { claimsOf, entriesOf, isOrdered, NO_VALUE, unfrozen, valueAt } from './owned-fields.js';
 import fc from './seeded.js';
 
-vi.setConfig({ testTimeout: 30_000 });
-
 const subjectAndIntents = anySubject.chain((subject) =>
   fc.record({ subject: fc.constant(subject), first: subject.intent, second: subject.intent }),
 );
@@ -58,7 +56,7 @@ test('writes an object once when the same intent is applied twice', async () => 
       expect(await shared.apply('a', withoutBlanks(first))).toBe(once);
       expect(await shared.get()).toBe(once);
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });
 
@@ -98,7 +96,7 @@ test('applies intents without common fields without conflicts and in any order',
         expect(ownedBy(other)).toEqual(ownedBy(one));
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });
 
@@ -115,7 +113,7 @@ test('restores the object of the other managers when one manager gives up all fi
       expect(contentOf(left)).toEqual(contentOf(expected));
       expect(ownedBy(left)).toEqual(ownedBy(expected));
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });
 
@@ -273,7 +271,7 @@ test('keeps managedFields consistent with the object after any history', async (
         expectConsistentOwners(after, intents);
       }
     }),
-    { numRuns: 80 },
+    { numRuns: 40 },
   );
 });
 

@@ -4,12 +4,10 @@
  */
 
 import { memoryStorage } from 'orchplane';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { histories, RecordedCluster, writes } from './histories.js';
 import fc from './seeded.js';
 import { anyView, collectionOf, EVERYTHING, Follower, keyOf, selectorsOf, shownBy } from './views.js';
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const HISTORY = 5;
 const some = writes(5, 40);
@@ -27,7 +25,7 @@ test('gives a slow watcher the current state or expires it', async () => {
       follower.close();
       if (!follower.isExpired) expect(follower.copy.items()).toEqual(shownBy(view, recorded.current));
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });
 
@@ -47,7 +45,7 @@ test('never expires a watcher that keeps up', async () => {
       expect(follower.isExpired).toBe(false);
       expect(follower.copy.items()).toEqual(shownBy(view, recorded.current));
     }),
-    { numRuns: 40 },
+    { numRuns: 20 },
   );
 });
 
@@ -74,7 +72,7 @@ test('starts a watch at a version exactly when the event log has all later event
       }
       observer.close();
     }),
-    { numRuns: 40 },
+    { numRuns: 20 },
   );
 });
 
@@ -95,7 +93,7 @@ test('drops events that are too old even when they are few', async () => {
       const changes = recorded.states.length > 1;
       if (follower.isExpired) expect(changes && steps.length * pause > 10_000).toBe(true);
     }),
-    { numRuns: 40 },
+    { numRuns: 20 },
   );
 });
 
@@ -114,7 +112,7 @@ test('brings an informer to the current state after compaction and restores', as
       expect(known).toEqual(shownBy(view, recorded.current));
       expect(failures).toEqual([]);
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });
 
@@ -134,6 +132,6 @@ test('reports informer events that reproduce its content', async () => {
       informer.close();
       expect(new Map(informer.snapshot().map((object) => [keyOf(object), object]))).toEqual(copy);
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });

@@ -12,10 +12,8 @@ import {
   type TestCluster,
   testCluster,
 } from 'orchplane/testing';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import fc from './seeded.js';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 const DEFINITION = `
 apiVersion: apiextensions.orch.io/v1

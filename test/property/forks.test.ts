@@ -6,12 +6,10 @@
 import type { Cluster, WatchEvent } from 'orchplane';
 import { ConfigMap } from 'orchplane/kinds';
 import { fakeClock, sequentialIds } from 'orchplane/testing';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { anyWrite, newCluster, perform, type StoredConfigMap, type Write, writes } from './histories.js';
 import fc from './seeded.js';
 import { anyView, collectionOf, Follower, selectorsOf, type View } from './views.js';
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const some = writes(0, 20);
 /** Writes to both sides of a fork, interleaved. */

@@ -4,12 +4,10 @@
 
 import { mergePatch } from 'orchplane';
 import { ConfigMap } from 'orchplane/kinds';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { newCluster, perform, RecordedCluster, type StoredConfigMap, writes } from './histories.js';
 import fc from './seeded.js';
 import { anyView, collectionOf, Follower, selectorsOf, turns } from './views.js';
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const some = writes(5, 25);
 

@@ -102,7 +102,7 @@ describe('ownership graphs', () => {
         }
         expect(await survivors(cluster)).toEqual(model(family, steps));
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 
@@ -115,7 +115,7 @@ describe('ownership graphs', () => {
         const left = await survivors(cluster);
         for (const names of Object.values(left)) for (const owner of names) expect(left).toHaveProperty(owner);
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 
@@ -130,7 +130,7 @@ describe('ownership graphs', () => {
         const left = await survivors(cluster);
         for (const names of Object.values(left)) for (const owner of names) expect(left).toHaveProperty(owner);
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 });

@@ -6,6 +6,7 @@ import type { Kind } from 'orchplane';
 import { StatusError } from 'orchplane';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import type { SchemaNode } from '../../src/schema/schema-node.js';
+import { cpuMs } from '../fixtures/cpu-time.js';
 import type { KindSample } from '../unit/kinds/kind-contract.js';
 
 const modules = import.meta.glob<{ readonly samples: readonly KindSample[] }>('../unit/kinds/samples/*.ts', {
@@ -168,24 +169,23 @@ export function longValue(node: SchemaNode, length: number, isFull: boolean, sam
 
 /** The CPU time of a write in milliseconds, whether or not it is valid. */
 async function cpuTime(write: () => Promise<unknown>): Promise<number> {
-  const start = process.cpuUsage();
+  const before = cpuMs();
   await write().catch((error: unknown) => {
     if (!StatusError.is(error)) throw error;
   });
-  const { user, system } = process.cpuUsage(start);
-  return (user + system) / 1000;
+  return cpuMs() - before;
 }
 
 const FACTOR = 4;
-/** Writes that take less are fast enough, whatever the growth: the square of 16,000 is 256,000,000. */
-const NEGLIGIBLE_MS = 120;
+/** Writes that take less are fast enough, whatever the growth: the square of 8,000 is 64,000,000. */
+const NEGLIGIBLE_MS = 60;
 /** Between 4, which is linear, and 16, which is quadratic. */
 export const MAX_GROWTH = 9;
 
 /** How much longer a write takes whose list is four times as long; the least of some tries, because others use the CPU. */
 export async function growthOf(
   write: (length: number) => (() => Promise<unknown>) | Promise<() => Promise<unknown>>,
-  length = 16_000,
+  length = 8_000,
 ): Promise<number> {
   let growth = Number.POSITIVE_INFINITY;
   for (let tries = 0; tries < 4 && growth > MAX_GROWTH; tries++) {

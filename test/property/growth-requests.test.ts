@@ -40,7 +40,7 @@ const podClaims = (length: number) => claims(length).map(({ name }) => ({ name, 
 describe('a pod', () => {
   const CASES: Readonly<Record<string, Case>> = {
     'claims of a container': [
-      16_000,
+      8_000,
       (length) => createPod({ resourceClaims: podClaims(length) }, { resources: { claims: claims(length) } }),
     ],
     'claims that do not exist': [
@@ -48,7 +48,7 @@ describe('a pod', () => {
       (length) => createPod({ resourceClaims: podClaims(length) }, { resources: { claims: claims(length, 'x-') } }),
     ],
     'requests of claims': [
-      16_000,
+      8_000,
       (length) => {
         const requests = claims(length).map(({ name }, index) => (index % 2 === 0 ? { name, request: 'a' } : { name }));
         return createPod({ resourceClaims: podClaims(length) }, { resources: { claims: requests } });
@@ -66,7 +66,7 @@ describe('a pod', () => {
       },
     ],
     'mounts and devices': [
-      24_000,
+      12_000,
       (length) => {
         const persistentVolumeClaim = { claimName: 'a' };
         return createPod(
@@ -157,7 +157,7 @@ describe('admission and authorization', () => {
       },
     ],
     'tolerations and allowed tolerations': [
-      16_000,
+      8_000,
       (length) => {
         const tolerations = names(length, 'k-').map((key) => ({ key, operator: 'Exists' }));
         const whitelist = [{ effect: 'NoExecute', operator: 'Exists' }, ...tolerations];
@@ -191,7 +191,7 @@ describe('admission and authorization', () => {
       },
     ],
     'words of a rule in a role': [
-      16_000,
+      8_000,
       (length) => {
         const words = { verbs: names(length, 'v-'), apiGroups: names(length, 'g-'), resources: names(length, 'r-') };
         const rule = { ...words, resourceNames: names(length, 'n-') };
@@ -201,7 +201,7 @@ describe('admission and authorization', () => {
     ],
     'rules that a user holds and grants': [8_000, (length) => createRole(rules(length), rules(length))],
     'verbs that a user grants but does not hold': [
-      16_000,
+      8_000,
       (length) => createRole([], [ruleFor({ verbs: names(length, 'v-') })]),
     ],
   };
@@ -242,14 +242,14 @@ describe('a write of a stored object', () => {
       },
     ],
     'keys of a merge patch': [
-      16_000,
+      8_000,
       (length) => {
         const configMaps = stored(entries(length, 'k-', 'v'));
         return () => configMaps.patch('a', mergePatch({ data: entries(length, 'k-', null) }), DRY_RUN);
       },
     ],
     'items of a strategic merge patch': [
-      16_000,
+      8_000,
       (length) => {
         const added = names(length, 'example.com/added-');
         const metadata = { finalizers: added, '$setElementOrder/finalizers': [...added, ...finalizers(length)] };
@@ -274,7 +274,7 @@ describe('a write of a stored object', () => {
       },
     ],
     'finalizers of a deleted object': [
-      64_000,
+      32_000,
       (length) => {
         const configMaps = stored({}, { finalizers: finalizers(length) });
         return () => configMaps.delete('a', DRY_RUN);
@@ -308,7 +308,7 @@ describe('a list', () => {
     { timeout: 120_000 },
     (field, term) =>
       checkGrowth([
-        16_000,
+        8_000,
         (length) => {
           const selector = items(length, (index) => term.replace('%', String(index))).join(',');
           return () => apiOf(cluster, ConfigMap).list({ [field]: selector });

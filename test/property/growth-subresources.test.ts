@@ -40,7 +40,7 @@ describe.each(withStatus.map((sample) => [`${sample.kind.kind} ${sample.kind.ver
             const value = longValue(node, length, isFull, !isFull);
             const object = withValue(live, kind.schema, path, value, isFull) as object;
             return () => api.subresource('status').update(name, object, DRY_RUN);
-          }, 8_000);
+          });
           if (growth > MAX_GROWTH) slow.push(`${path.join('.')}: ${growth.toFixed(1)}`);
         }
       }
@@ -119,7 +119,6 @@ const WRITES: Readonly<Record<string, SubresourceWrite>> = {
   'containers in the status of a pod': {
     kind: Pod,
     subresource: 'status',
-    length: 8_000,
     live: (length) => pod({ containers: named(length) }),
     change: (live, length) => ({
       ...live,
@@ -134,7 +133,6 @@ const WRITES: Readonly<Record<string, SubresourceWrite>> = {
   'restarted containers in the status of a pod': {
     kind: Pod,
     subresource: 'status',
-    length: 8_000,
     live: (length) => {
       const terminated = { state: { terminated: { exitCode: 1 } } };
       const containerStatuses = items(length, (index) => containerStatus(index, terminated));
@@ -167,7 +165,6 @@ const WRITES: Readonly<Record<string, SubresourceWrite>> = {
   'resized containers': {
     kind: Pod,
     subresource: 'resize',
-    length: 8_000,
     live: (length) => pod({ containers: named(length, { resources: { requests: { cpu: '1' } } }) }),
     change: (live, length) => ({
       ...live,
@@ -177,7 +174,6 @@ const WRITES: Readonly<Record<string, SubresourceWrite>> = {
   'ephemeral containers': {
     kind: Pod,
     subresource: 'ephemeralcontainers',
-    length: 8_000,
     live: (length) => pod({ ephemeralContainers: named(length) }),
     change: (live, length) => ({
       ...live,

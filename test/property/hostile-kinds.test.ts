@@ -168,7 +168,7 @@ async function send(cluster: Cluster, kind: Kind, request: object): Promise<void
   }
 }
 
-const ROUNDS = 60;
+const ROUNDS = 30;
 
 describe('built-in kinds', () => {
   for (const kind of builtInKinds) {

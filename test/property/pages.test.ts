@@ -3,12 +3,10 @@
  */
 
 import { memoryStorage } from 'orchplane';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { histories, RecordedCluster, type StoredConfigMap, writes } from './histories.js';
 import fc from './seeded.js';
 import { anyView, collectionOf, EVERYTHING, selectorsOf, shownBy } from './views.js';
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const limits = fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 1, maxLength: 4 });
 

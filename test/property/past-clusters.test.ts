@@ -4,12 +4,10 @@
  */
 import { memoryStorage, StatusError } from 'orchplane';
 import { ConfigMap } from 'orchplane/kinds';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { histories, RecordedCluster } from './histories.js';
 import fc from './seeded.js';
 import { anyView, collectionOf, keyOf, selectorsOf, shownBy } from './views.js';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 test('shows the state of a past version through every view', async () => {
   await fc.assert(

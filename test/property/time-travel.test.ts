@@ -5,12 +5,10 @@
 
 import { StatusError } from 'orchplane';
 import { ConfigMap } from 'orchplane/kinds';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { histories, RecordedCluster, writes } from './histories.js';
 import fc from './seeded.js';
 import { anyView, collectionOf, Follower, keyOf, selectorsOf, shownBy } from './views.js';
-
-vi.setConfig({ testTimeout: 30_000 });
 
 test('lists the state of a version in the event log', async () => {
   await fc.assert(
@@ -26,7 +24,7 @@ test('lists the state of a version in the event log', async () => {
         expect(found.items).toEqual(shownBy(view, items));
       }
     }),
-    { numRuns: 50 },
+    { numRuns: 25 },
   );
 });
 
@@ -42,7 +40,7 @@ test('reproduces the current state from a list at a version and the later events
         if (!follower.isExpired) expect(follower.copy.items()).toEqual(shownBy(view, recorded.current));
       }
     }),
-    { numRuns: 40 },
+    { numRuns: 20 },
   );
 });
 
@@ -61,7 +59,7 @@ test('keeps every version while the event log is young and short', async () => {
         expect(follower.isExpired).toBe(false);
       }
     }),
-    { numRuns: 40 },
+    { numRuns: 20 },
   );
 });
 
@@ -86,7 +84,7 @@ test('gives watchers the current state for any selector and reading pattern', as
         else if (!follower.isExpired) expect(follower.copy.items()).toEqual(shownBy(follower.view, recorded.current));
       }
     }),
-    { numRuns: 70 },
+    { numRuns: 35 },
   );
 });
 
@@ -105,7 +103,7 @@ test('starts a watch without a version with the current objects in list order', 
       follower.close();
       expect(follower.copy.items()).toEqual(shownBy(view, recorded.current));
     }),
-    { numRuns: 40 },
+    { numRuns: 20 },
   );
 });
 
@@ -117,7 +115,7 @@ test('orders lists by namespace/name as one string', async () => {
       const keys = (await recorded.cluster.all(ConfigMap).list()).items.map(keyOf);
       expect(keys).toEqual([...keys].sort((left, right) => (left < right ? -1 : 1)));
     }),
-    { numRuns: 40 },
+    { numRuns: 20 },
   );
 });
 

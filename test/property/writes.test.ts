@@ -5,12 +5,10 @@
 
 import { jsonPatch, mergePatch } from 'orchplane';
 import { ConfigMap } from 'orchplane/kinds';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { type newCluster, perform, RecordedCluster, type StoredConfigMap, writes } from './histories.js';
 import fc from './seeded.js';
 import { anyView, Follower, keyOf, shownBy } from './views.js';
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const some = writes(5, 30);
 

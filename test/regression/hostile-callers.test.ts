@@ -9,6 +9,7 @@ import { describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { IncomingHeaders } from '../../src/node/incoming-request.js';
 import { nextTurn } from '../../src/util/clock.js';
+import { cpuTimer } from '../fixtures/cpu-time.js';
 
 const BASE = 'http://cluster/api/v1/namespaces/default/configmaps';
 
@@ -61,13 +62,13 @@ describe('requests designed to be slow', () => {
       await cluster.api(ConfigMap).create({ metadata: { name: `c-${at}`, labels: { a: 'x', n: String(at) } } });
     }
     const terms = Array.from({ length: 100_000 }, (_, at) => term(at)).join(',');
-    const started = process.cpuUsage();
+    const spentMs = cpuTimer();
     const response = await createFetchHandler(cluster)(
       new Request(`${BASE}?${parameter}=${encodeURIComponent(terms)}`),
     );
     expect(((await response.json()) as { items: unknown[] }).items).toHaveLength(count);
     // Testing each term with each object took up to ten seconds.
-    expect(process.cpuUsage(started).user).toBeLessThan(4_000_000);
+    expect(spentMs()).toBeLessThan(4_000);
   });
 
   test('rejects a JSON patch that inserts thousands of items at the start of a long list', async () => {
@@ -94,10 +95,11 @@ describe('requests designed to be slow', () => {
       headers: Object.fromEntries(names.map((name) => [name, 'a'])),
       rawHeaders: names.flatMap((name) => [name.toUpperCase(), 'a']),
     });
-    const started = process.cpuUsage();
+    const spentMs = cpuTimer();
     // Health checks and impersonation read the values of each header.
-    for (const [name] of headers) expect(headers.getAll(name)).toEqual(['a']);
-    expect(process.cpuUsage(started).user).toBeLessThan(5_000_000);
+    const values = [...headers].map(([name]) => headers.getAll(name));
+    expect(spentMs()).toBeLessThan(2_000);
+    expect(values.flat()).toEqual(names.map(() => 'a'));
   });
 
   test('reports thousands of invalid labels', async () => {

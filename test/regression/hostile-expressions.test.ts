@@ -14,6 +14,7 @@ import {
   CelOpaque,
   type CelValue,
 } from '../../src/cel/values.js';
+import { cpuTimer } from '../fixtures/cpu-time.js';
 import { environment, variables } from '../unit/cel/evaluate-fixtures.js';
 
 const COST_LIMIT = 1_000_000;
@@ -61,10 +62,9 @@ afterAll(() => {
 });
 
 function attempt(expression: string): Ending {
-  const start = process.cpuUsage();
+  const spentMs = cpuTimer();
   const ending = outcome(expression);
-  const { user, system } = process.cpuUsage(start);
-  const milliseconds = (user + system) / 1000;
+  const milliseconds = spentMs();
   const opening = JSON.stringify(expression.slice(0, 70)).slice(1, -1);
   const shown = expression.length > 70 ? `${opening}… (${expression.length})` : opening;
   table.push(
@@ -92,25 +92,24 @@ function outcome(expression: string): Omit<Ending, 'milliseconds'> {
 }
 
 /** No JavaScript value may leak: no function, no class, no plain object, and no text of one. */
-function expectPlain(value: CelValue | undefined): void {
-  expect(typeof value).not.toBe('function');
-  expect(typeof value).not.toBe('undefined');
-  if (typeof value === 'string') expect(value).not.toMatch(/\[native code]|\[object |class \w+ \{|function/);
-  if (typeof value !== 'object' || value === null) return;
+function isPlain(value: CelValue | undefined): boolean {
+  if (typeof value === 'string') return !/\[native code]|\[object |class \w+ \{|function/.test(value);
+  if (typeof value === 'function' || typeof value === 'undefined') return false;
+  if (typeof value !== 'object' || value === null) return true;
   const prototype: unknown = Object.getPrototypeOf(value);
-  expect(prototype).not.toBe(Object.prototype);
-  expect(prototype).not.toBe(Function.prototype);
-  expect(prototype).not.toBeNull();
+  if (prototype === Object.prototype || prototype === Function.prototype || prototype === null) return false;
   if (value instanceof CelList)
-    for (let index = 0; index < Math.min(value.size, 100); index++) expectPlain(value.at(index));
-  else if (value instanceof CelMap) for (const key of value.keys()) expectPlain(value.get(key));
-  else if (value instanceof CelObject) for (const name of value.fieldNames()) expectPlain(value.get(name));
-  else if (!(value instanceof CelOpaque)) expect(value.constructor.name).toMatch(/^Cel/);
+    return Array.from({ length: Math.min(value.size, 100) }, (_, index) => value.at(index)).every(isPlain);
+  if (value instanceof CelMap) return [...value.keys()].every((key) => isPlain(value.get(key)));
+  if (value instanceof CelObject) return [...value.fieldNames()].every((name) => isPlain(value.get(name)));
+  return value instanceof CelOpaque || value.constructor.name.startsWith('Cel');
 }
 
 function endsSoon(expression: string): Ending {
   const ending = attempt(expression);
-  if (ending.how === 'value') expectPlain(ending.value);
+  // One assertion for each value: some have tens of thousands of keys.
+  if (ending.how === 'value')
+    expect(isPlain(ending.value), `the value of ${expression.slice(0, 200)} is plain`).toBe(true);
   if (ending.how === 'cost') expect(ending.message).toBe(CANCELLED);
   expect(ending.milliseconds).toBeLessThan(MOST_MILLISECONDS);
   return ending;
@@ -212,13 +211,13 @@ describe('a search for a long text', () => {
     const compiled = compile(expression, environment);
     if (compiled.checked === undefined) throw new Error(compiled.text);
     const planned = plan(compiled.checked, environment);
-    const start = process.cpuUsage();
+    const spentMs = cpuTimer();
     for (const part of parts) {
       const values = new Map([...world, ['s', half + half] as const, ['t', part] as const]);
       const { error } = planned.evaluate(values, { costLimit: 10 * COST_LIMIT });
       if (error !== undefined) expect(error).toBeInstanceOf(CelCostLimitError);
     }
-    expect(process.cpuUsage(start).user / 1000).toBeLessThan(MOST_MILLISECONDS);
+    expect(spentMs()).toBeLessThan(MOST_MILLISECONDS);
   });
 });
 
@@ -347,9 +346,8 @@ describe('names of JavaScript properties', () => {
         `type(${value}).${name}`,
         `string(type(${value}) == type(type(${value})))`,
       ]) {
-        const { how, value: result } = endsSoonQuietly(expression);
+        const { value: result } = endsSoonQuietly(expression);
         if (expression.startsWith('has(') || expression.includes(' in ')) expect(result ?? false).toBe(false);
-        if (how === 'value') expectPlain(result);
       }
     }
     const { value } = endsSoon(`{'${name}': 1}['${name}'] == 1 && !('${name}' in {'a': 1})`);

@@ -14,6 +14,7 @@ import {
 import { sequentialIds, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import type { ServiceSpecInput } from '../../src/kinds/generated/core-v1.js';
+import { cpuTimer } from '../fixtures/cpu-time.js';
 import { rejectionCauses } from '../unit/kinds/rejections.js';
 
 const ports = [{ port: 80 }];
@@ -176,10 +177,10 @@ describe('cluster IPs', () => {
 
   test('allocates addresses in constant time', async () => {
     const services = createCluster({ kinds: [Namespace, Service] }).api(Service, 'default');
-    const started = performance.now();
+    const spentMs = cpuTimer();
     for (let index = 0; index < 3000; index++) await services.create(service(`s${index}`));
     // Takes half a second; an earlier implementation took two minutes.
-    expect(performance.now() - started).toBeLessThan(20_000);
+    expect(spentMs()).toBeLessThan(20_000);
   }, 60_000);
 });
 
@@ -228,9 +229,9 @@ describe('long lists', () => {
     const nodes = testCluster().api(CSINode);
     const drivers = (nodeID: string) => many(5000, (index) => ({ name: `d${index}`, nodeID, topologyKeys: null }));
     const made = await nodes.create({ metadata: { name: 'a' }, spec: { drivers: drivers('n') } });
-    const started = performance.now();
+    const spentMs = cpuTimer();
     expect(await rejectionCauses(nodes.update({ ...made, spec: { drivers: drivers('m') } }))).toHaveLength(5000);
-    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(spentMs()).toBeLessThan(10_000);
   });
 
   test('finds duplicate usages in one pass', async () => {

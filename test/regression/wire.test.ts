@@ -13,6 +13,7 @@ import { createFetchHandler, type FetchTarget } from '../../src/http/index.js';
 import { defineKind } from '../../src/index.js';
 import { createInProcessAgent, serve } from '../../src/node/index.js';
 import { writeKubeconfig } from '../../src/node/kubeconfig.js';
+import { cpuTimer } from '../fixtures/cpu-time.js';
 import { exchange, openConnection } from '../unit/node/sockets.js';
 
 const CONNECT = 'CONNECT other:1 HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -49,9 +50,9 @@ describe('long headers', () => {
   test('parses an Accept header with many clauses in linear time', () => {
     const wild = Array(15_000).fill('*').join(',');
     const plain = Array(8_000).fill('a/a').join(',');
-    const started = performance.now();
+    const spentMs = cpuTimer();
     expect(parseAccept(`${wild},${plain}`)).toHaveLength(23_000);
-    expect(performance.now() - started).toBeLessThan(3_000);
+    expect(spentMs()).toBeLessThan(3_000);
   });
 
   test('sorts 40 Accept clauses by quality', () => {
@@ -62,10 +63,10 @@ describe('long headers', () => {
   });
 
   test('parses a Content-Type with much white space in linear time', () => {
-    const started = performance.now();
+    const spentMs = cpuTimer();
     expect(parseMediaType(`application/json;a=b${' '.repeat(100_000)}x`)).toBeUndefined();
     expect(parseMediaType(`application/json;a=b ; `)).toBe('application/json');
-    expect(performance.now() - started).toBeLessThan(3_000);
+    expect(spentMs()).toBeLessThan(3_000);
   });
 });
 

@@ -175,7 +175,7 @@ describe.skipIf(!hasEtcd)('an etcd with users', () => {
     expect((await maps.list()).items.map(({ metadata }) => metadata.name)).toEqual(['a', 'b', 'c']);
     const passwordFile = fileOf('password', `${PASSWORD}\n`);
     expect(await open(etcd.endpoint, { username: 'orchplane', passwordFile })).toEqual([]);
-  }, 30_000);
+  });
 
   test('refuses a wrong password with an error that does not contain it', async () => {
     const failure = 'etcdserver: authentication failed, invalid user ID or password';

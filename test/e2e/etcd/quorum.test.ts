@@ -57,7 +57,7 @@ describe.skipIf(!hasEtcd)('a cluster in three members of etcd', () => {
     } finally {
       members[0]?.signal('SIGCONT');
     }
-  }, 20_000);
+  });
 
   test('without a quorum, answers from memory what may come from there, and reports the rest', async () => {
     const { metadata } = await cluster.api(ConfigMap).list();

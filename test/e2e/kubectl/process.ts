@@ -24,7 +24,7 @@ export interface Running {
 }
 
 /** No command needs longer; a hanging command must fail before the test does. */
-const LONGEST_MS = 15_000;
+const LONGEST_MS = 40_000;
 
 export function startProgram(path: string, args: readonly string[], options: ProgramOptions): Running {
   const child = spawn(path, args, { cwd: options.cwd, env: options.env, timeout: LONGEST_MS, killSignal: 'SIGKILL' });

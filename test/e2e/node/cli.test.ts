@@ -119,7 +119,7 @@ describe('the orchplane command', () => {
   });
 
   test('refuses writes instead of running out of memory', async () => {
-    const child = startNode(['--max-old-space-size=192'], 'serve', '--no-tls', '--anonymous', '--max-heap', '160Mi');
+    const child = startNode(['--max-old-space-size=144'], 'serve', '--no-tls', '--anonymous', '--max-heap', '112Mi');
     const address = /address +(\S+)/.exec(await printed(child, /Ctrl-C/))?.[1] ?? '';
     const collection = `${address}/api/v1/namespaces/default/configmaps`;
     const send = async (method: string, url: string, name: string, text = ''): Promise<Response> => {
@@ -130,7 +130,7 @@ describe('the orchplane command', () => {
     const megabyte = (count: number): string => `${count}`.padEnd(1_000_000, 'x');
     // 1. Old versions of one object do not fill the memory.
     expect((await send('POST', collection, 'one')).status).toBe(201);
-    for (let count = 0; count < 150; count++) {
+    for (let count = 0; count < 110; count++) {
       const response = await send('PUT', `${collection}/one`, 'one', megabyte(count));
       expect([count, response.status]).toEqual([count, 200]);
       await response.arrayBuffer();
@@ -144,7 +144,7 @@ describe('the orchplane command', () => {
       if (status !== 201) {
         expect(await response.json()).toMatchObject({
           reason: 'ServiceUnavailable',
-          message: expect.stringMatching(/^the memory of the server is exhausted: \d+ of 160 MiB are in use; delete/),
+          message: expect.stringMatching(/^the memory of the server is exhausted: \d+ of 112 MiB are in use; delete/),
         });
       } else await response.arrayBuffer();
     }

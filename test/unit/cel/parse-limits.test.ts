@@ -1,6 +1,7 @@
 /** Texts that are nested too deeply, too long or have too many errors: rejected quickly with the messages of cel-go. */
 import { describe, expect, test } from 'vitest';
 import { parse } from '../../../src/cel/parse/parse.js';
+import { cpuTimer } from '../../fixtures/cpu-time.js';
 import { answerTo, macros } from './parse-fixtures.js';
 
 const TOO_DEEP = { errors: 'ERROR: <input>:-1:0: expression recursion limit exceeded: 250' };
@@ -38,9 +39,9 @@ describe('nesting depth', () => {
   });
 
   test('rejects extreme nesting quickly', () => {
-    const started = performance.now();
+    const spentMs = cpuTimer();
     for (const open of ['(', '[', '{', 'f(', '!(', 'a ? (']) parse(open.repeat(10_000), macros);
-    expect(performance.now() - started).toBeLessThan(5000);
+    expect(spentMs()).toBeLessThan(5000);
   });
 });
 
@@ -80,8 +81,8 @@ describe('syntax errors', () => {
   });
 
   test('finds syntax errors in long texts quickly', () => {
-    const started = performance.now();
+    const spentMs = cpuTimer();
     for (const part of ['a.', 'a + ', '1, ', '"']) parse(part.repeat(20_000), macros);
-    expect(performance.now() - started).toBeLessThan(20_000);
+    expect(spentMs()).toBeLessThan(20_000);
   });
 });

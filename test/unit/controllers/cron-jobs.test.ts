@@ -3,6 +3,7 @@ import { defineAdmission } from 'orchplane';
 import { CronJob, Job, Namespace } from 'orchplane/kinds';
 import { delaying } from 'orchplane/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { cpuTimer } from '../../fixtures/cpu-time.js';
 import { CronWorld, timeOfRun } from './cron-job-fixture.js';
 import { template } from './job-fixture.js';
 
@@ -167,10 +168,10 @@ describe('missed CronJob runs', () => {
   test('does not iterate over every run missed in ten years', async () => {
     await world.make('* * * * *', { suspend: true });
     await world.clock.advance(10 * 365 * 86_400_000);
-    const start = performance.now();
+    const spentMs = cpuTimer();
     await world.change({ suspend: false });
     expect(await world.runs()).toEqual(['2039-12-30T00:00']);
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(spentMs()).toBeLessThan(1_000);
   });
 
   test.each([

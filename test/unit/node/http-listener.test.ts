@@ -341,7 +341,7 @@ describe('streaming responses', () => {
     });
     await using fake = await site({ code: 200, headers: [], body });
     await exchange(fake.port, `HEAD / HTTP/1.1\r\n${CLOSE}\r\n`);
-    await vi.waitFor(() => expect(cancelled).toBe(true));
+    await expect.poll(() => cancelled).toBe(true);
   });
 });
 

@@ -55,9 +55,6 @@ const CLIENT = `
   void run();
 `;
 
-/** Far less than the large requests take, and more than most checks need on a busy machine. */
-const MAX_CHECK_MS = 300;
-
 const items = <Item>(count: number, item: (n: number) => Item): Item[] =>
   Array.from({ length: count }, (_, n) => item(n));
 const metadata = { name: 'a' };
@@ -90,7 +87,8 @@ test.each([
       expect(check).toMatchObject({ code: 200, text: check.path === '/readyz?verbose' ? report : 'ok' });
     }
     const times = during.map(({ ms }) => ms).sort((one, other) => one - other);
-    expect(times[Math.floor(times.length / 2)]).toBeLessThan(MAX_CHECK_MS);
+    // Most checks take far less time than the request.
+    expect(times[Math.floor(times.length / 2)]).toBeLessThan(result.ms / 3);
     // A busy machine may delay a check; the request never does.
     expect(times.at(-1)).toBeLessThan(result.ms);
   },

@@ -1,7 +1,7 @@
 /** Clients that send the next request before they have received the response, or that do not close their connection. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCluster } from '../../../src/cluster/full-cluster.js';
 import { type ServedCluster, serve } from '../../../src/node/index.js';
 import { openConnection, site, text } from './sockets.js';
@@ -58,10 +58,10 @@ test('ends pipelined requests when the client disconnects', async () => {
   });
   const connection = await openConnection(fake.port);
   connection.socket.write(get('/1') + get('/2') + get('/3'));
-  await vi.waitFor(() => expect(received).toBe(1));
+  await expect.poll(() => received).toBe(1);
   connection.socket.destroy();
-  await vi.waitFor(() => expect(aborted).toEqual(['http://site/1']));
-  await vi.waitFor(() => expect(fake.log.map(({ isAborted }) => isAborted)).toEqual([true, true, true]));
+  await expect.poll(() => aborted).toEqual(['http://site/1']);
+  await expect.poll(() => fake.log.map(({ isAborted }) => isAborted)).toEqual([true, true, true]);
   // The others were not executed.
   expect(received).toBe(1);
   await fake.listener.drain();
@@ -91,7 +91,7 @@ describe('a request for a WebSocket', () => {
     await once(socket, 'end');
     const reset = once(socket, 'error');
     // The server no longer has the connection.
-    await vi.waitFor(() => expect(socket.write('x')).toBe(true));
+    await expect.poll(() => socket.write('x')).toBe(true);
     setTimeout(() => socket.write('x'), 20);
     await reset;
     await own.close();

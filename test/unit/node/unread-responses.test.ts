@@ -61,7 +61,7 @@ test('responses of many connections that are not read are limited', async () => 
   // The others were cut off. A paused socket notices that when it is read.
   await vi.waitFor(() => expect(fake.log).toHaveLength(2), 10_000);
   for (const { socket } of connections) socket.destroy();
-  await vi.waitFor(() => expect(closed).toBe(3));
+  await expect.poll(() => closed).toBe(3);
 });
 
 test('a request is executed when the responses before it on its connection are finished', async () => {
@@ -74,7 +74,7 @@ test('a request is executed when the responses before it on its connection are f
   });
   const connection = await openConnection(fake.port);
   connection.socket.write(['/1', '/2', '/3'].map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join(''));
-  await vi.waitFor(() => expect(received).toEqual(['/1']));
+  await expect.poll(() => received).toEqual(['/1']);
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(received).toEqual(['/1']);
   answerFirst();

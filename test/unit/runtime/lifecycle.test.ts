@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { Pod } from '../../../src/kinds/index.js';
 import type { ProcessImage, Program } from '../../../src/runtime/index.js';
 import { idle, runningCluster } from './fixture.js';
@@ -87,13 +87,13 @@ test('a restart counts when the container has started again', async () => {
   const running = runningCluster({ slow });
   const starting = running.start('slow', 'slow');
   const status = async () => (await running.pod('slow')).status.containerStatuses?.[0];
-  await vi.waitFor(async () => expect(await status()).toMatchObject({ ready: true, restartCount: 0 }));
+  await expect.poll(() => status()).toMatchObject({ ready: true, restartCount: 0 });
   firstRun.end(1);
-  await vi.waitFor(async () => expect(await status()).toMatchObject({ lastState: { terminated: { exitCode: 1 } } }));
+  await expect.poll(() => status()).toMatchObject({ lastState: { terminated: { exitCode: 1 } } });
   expect(runs).toBe(2);
   expect(await status()).toMatchObject({ restartCount: 0, ready: false });
   secondStart.end(0);
-  await vi.waitFor(async () => expect((await status())?.restartCount).toBe(1));
+  await expect.poll(async () => (await status())?.restartCount).toBe(1);
   expect(await status()).toMatchObject({ ready: true, state: { running: {} } });
   await running.cluster.close();
   await starting.catch(() => undefined);
@@ -307,9 +307,9 @@ test('a container that is being stopped does not become ready when its postStart
   const starting = running.start('slow', 'slow', {
     containers: [{ name: 'c', image: 'slow', lifecycle: { postStart: { exec: { command: ['prepare'] } } } }],
   });
-  await vi.waitFor(async () => expect((await running.pod('slow')).status.phase).toBe('Running'));
+  await expect.poll(async () => (await running.pod('slow')).status.phase).toBe('Running');
   await running.cluster.api(Pod).delete('slow');
-  await vi.waitFor(async () => expect(await running.events('slow')).toContain('Killing Stopping container c'));
+  await expect.poll(() => running.events('slow')).toContain('Killing Stopping container c');
   hook.end(0);
   await new Promise((resolve) => void setTimeout(resolve, 20));
   expect((await running.pod('slow')).status.containerStatuses?.[0]).toMatchObject({ ready: false, started: false });

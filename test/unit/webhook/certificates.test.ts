@@ -242,7 +242,7 @@ describe('a webhook with a caBundle', () => {
     });
     const message = await resultOf({ url: `https://127.0.0.1:${server.port}/x`, caBundle: bundle(ca) });
     expect(message).toContain('the webhook response is too large');
-    await vi.waitFor(() => expect(isOpen).toBe(false));
+    await expect.poll(() => isOpen).toBe(false);
   });
 
   test('is not called if its own certificate in the bundle is for clients only', async () => {

@@ -166,7 +166,7 @@ test('stops a leader whose request hangs at the renew deadline', async () => {
   release();
   await cluster.clock.advance(30_000);
   expect(log.at(-1)).toBe('one leads');
-}, 30_000);
+});
 
 test('measures the lease age by observation and not by the holder’s clock', async () => {
   await using cluster = testCluster();

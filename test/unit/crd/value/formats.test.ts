@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { formatTest } from '../../../../src/crd/value/formats.js';
+import { cpuTimer } from '../../../fixtures/cpu-time.js';
 
 type Cases = Readonly<Record<string, { readonly good: readonly string[]; readonly bad: readonly string[] }>>;
 const cases: Cases = JSON.parse(readFileSync(new URL('./cases/formats.json', import.meta.url), 'utf8'));
@@ -33,8 +34,8 @@ describe('string formats', () => {
     ['duration', '9'.repeat(10_000), false],
     ['uri', `/${'%20'.repeat(100_000)}%`, false],
   ])('checks a hostile %s in linear time', (format, text, is) => {
-    const start = performance.now();
+    const spentMs = cpuTimer();
     expect(formatTest(format)?.(text)).toBe(is);
-    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(spentMs()).toBeLessThan(2_000);
   });
 });

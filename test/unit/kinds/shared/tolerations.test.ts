@@ -7,6 +7,7 @@ import {
   validateTolerationsUpdate,
 } from '../../../../src/kinds/shared/tolerations.js';
 import { printFieldError } from '../../../../src/meta/field-error.js';
+import { cpuTimer } from '../../../fixtures/cpu-time.js';
 
 const EMPTY_KEY = 'operator must be Exists when `key` is empty, which means "match all values and all keys"';
 const EFFECTS = 'supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"';
@@ -121,11 +122,11 @@ describe('many tolerations', () => {
     }));
 
   test('merges and compares many tolerations in less than quadratic time', () => {
-    const started = performance.now();
+    const spentMs = cpuTimer();
     expect(mergeTolerations(many(20_000), many(20_000, 10_000))).toHaveLength(30_000);
     expect(validateTolerationsUpdate('t', many(20_000), many(20_000))).toEqual([]);
     // Half a second; a quadratic algorithm takes minutes.
-    expect(performance.now() - started).toBeLessThan(15_000);
+    expect(spentMs()).toBeLessThan(15_000);
   }, 60_000);
 
   test('merges tolerations that differ in seconds to the longest one', () => {
