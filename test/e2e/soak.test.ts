@@ -1,5 +1,5 @@
 /**
- * Twenty seconds of the soak test; `npm run soak` runs it longer.
+ * Thirty seconds of the soak test; `npm run soak` runs it longer.
  */
 import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -15,11 +15,11 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('violates no promise in twenty seconds with restarts', async () => {
+test('violates no promise in thirty seconds with restarts', async () => {
   const log: string[] = [];
   const { counts, violations, memory } = await runSoak({
     program,
-    seconds: 20,
+    seconds: 30,
     seed: 1,
     heapMegabytes: 512,
     log: (line) => log.push(line),

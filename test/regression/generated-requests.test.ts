@@ -179,6 +179,28 @@ describe('an apply to an object that apply cannot represent', () => {
   });
 });
 
+test('reports a value of the wrong type in a configuration before a version that lacks a field of the object', async () => {
+  const { call } = start();
+  const map = { type: 'object', properties: { a: { type: 'string' } } };
+  const current = { type: 'object', properties: { c: { type: 'integer', default: 1 }, value: map } };
+  await call('POST', DEFINITIONS, definition({ v1: current, v1beta1: { type: 'object', properties: { value: map } } }));
+  const widget = (version: string, spec: object) => ({
+    apiVersion: `x.io/${version}`,
+    kind: 'Widget',
+    metadata: { name: 'a' },
+    spec,
+  });
+  await call('POST', widgets('v1'), widget('v1', {}));
+  const older = { ...widget('v1beta1', { value: { a: 'x' } }) };
+  expect((await call('PATCH', `${widgets('v1beta1')}/a?fieldManager=n`, older, APPLY)).status).toBe(200);
+  const applied = widget('v1', { value: 'x' });
+  const { status, body } = await call('PATCH', `${widgets('v1')}/a?fieldManager=m`, applied, APPLY);
+  expect([status, body.message]).toEqual([
+    500,
+    'failed to create typed patch object (/a; x.io/v1, Kind=Widget): .spec.value: expected map, got &{x}',
+  ]);
+});
+
 describe('the apiVersion of a custom resource', () => {
   const SPEC = { v1: { type: 'object', properties: { a: { type: 'string' } } } };
 

@@ -169,12 +169,12 @@ export interface Applied {
  */
 export function applyIntent({ live, intent, managers, by, force, now }: Apply, versions: Versions): Applied {
   const { schema } = live;
-  // Fails if the live object cannot be represented in the version of one of its managers.
-  const served = new Set(Array.from(managers.values(), (manager) => manager.apiVersion));
-  for (const apiVersion of served) versions.convert(live, apiVersion);
   const key = managerKey(by);
   const last = managers.get(key);
   const claim = versions.filter(fieldsOfIntent(schema, intent), by.apiVersion);
+  // Fails if the live object cannot be represented in the version of one of its managers.
+  const served = new Set(Array.from(managers.values(), (manager) => manager.apiVersion));
+  for (const apiVersion of served) versions.convert(live, apiVersion);
   const tracked = difference(claim, UNTRACKED);
   // An unchanged configuration keeps the identical set, which makes later comparisons cheap.
   const isSameClaim = last?.apiVersion === by.apiVersion && sameSet(tracked, last.fields);
