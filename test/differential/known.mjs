@@ -37,6 +37,12 @@ const KNOWN = [
     'an update stores null in binaryData, or in the data of a Secret, as empty bytes',
   ],
   [
+    ({ name, scenario }) =>
+      /^\.body\.(binaryD|d)ata\..*: null instead of/.test(name) &&
+      scenario.steps.some(({ body }) => body?.metadata?.deletionTimestamp !== undefined),
+    'an update that ends a deletion returns null in bytes as it was sent',
+  ],
+  [
     ({ name, step }) =>
       /^\.body\.metadata\.(generation|managedFields\[\]\.fieldsV1\.f:spec\.f:taint)/.test(name) &&
       step.path.includes('/devicetaintrules/'),
