@@ -151,14 +151,15 @@ function hasExpectedType(value: unknown, { gvk, apiVersion }: ServedKind): boole
 function decodeCustom(document: ParsedBody, target: DecodeTarget, decodeErrors: DecodeErrors): DecodedBody {
   const { served, fieldValidation } = target;
   // null is a document without a type.
-  const { kind, apiVersion } = claimedType(document.value ?? {}, decodeErrors.unrecognized);
+  const { kind, apiVersion: text } = claimedType(document.value ?? {}, decodeErrors.unrecognized);
   if (kind === '') {
     const shown = target.written?.() ?? printJson(document.value);
     const why = `Object 'Kind' is missing in '${shown}'`;
     // With Ignore the reference server uses a decoder that knows the expected kind.
     throw fieldValidation === 'Ignore' ? decodeErrors.mismatch(why, served.gvk) : decodeErrors.unrecognized(why);
   }
-  const gv = apiVersion === served.apiVersion ? served.gvk : requireVersion(apiVersion, decodeErrors.unrecognized);
+  const gv = text === served.apiVersion ? served.gvk : requireVersion(text, decodeErrors.unrecognized);
+  const apiVersion = apiVersionOf(gv);
   const gvk = { ...gv, kind };
   requireReadableVersion(document.value, (why) => decodeErrors.mismatch(why, gvk));
   const decoded = decodeAs(served, document, (why) => decodeErrors.mismatch(fromMetadata(why), gvk), target);
@@ -340,7 +341,7 @@ export function omitsVersion(apiVersion: string, { group }: GroupVersion): boole
   return apiVersion === '' || apiVersion === `${group}/`;
 }
 
-function requireVersion(apiVersion: string, refuse: Unrecognized): GroupVersion {
+export function requireVersion(apiVersion: string, refuse: Unrecognized): GroupVersion {
   const gv = parseApiVersion(apiVersion);
   if (gv === undefined) throw refuse(`unexpected GroupVersion string: ${apiVersion}`);
   return gv;

@@ -4,7 +4,7 @@
  */
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { StatusError } from '../meta/errors.js';
-import { apiVersionOf, internalPackage, parseApiVersion } from '../meta/gvk.js';
+import { apiVersionOf, internalPackage } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { requireObjectLimits } from '../protocol/value-limits.js';
 import type { Registry } from '../registry/registry.js';
@@ -23,6 +23,7 @@ import {
   omitsVersion,
   refuseUnknownFields,
   requireReadableVersion,
+  requireVersion,
   sameType,
   typeOf,
   unconvertible,
@@ -83,14 +84,14 @@ function decodeVersioned(document: ParsedBody, target: PatchedTarget): Found {
   const { write, refuse } = target;
   const { served, server, hookContext } = write;
   if (served.kind.customResourceHandler !== undefined) {
-    const { kind, apiVersion } = claimedType(document.value, refuse);
+    const { kind, apiVersion: text } = claimedType(document.value, refuse);
     if (kind === '') throw refuse(`Object 'Kind' is missing in '${target.print()}'`);
+    const gv = requireVersion(text, refuse);
     requireReadableVersion(document.value, refuse);
     const { value, findings: all } = decodeAs(served, document, (why) => refuse(fromMetadata(why)));
-    const group = parseApiVersion(apiVersion)?.group ?? '';
-    const findings = customFindings(all, { group, kind }, served);
+    const findings = customFindings(all, { group: gv.group, kind }, served);
     // apiVersion and kind are kept for validation.
-    return { draft: { ...asDraft(value, document.value, served), kind, apiVersion }, findings };
+    return { draft: { ...asDraft(value, document.value, served), kind, apiVersion: apiVersionOf(gv) }, findings };
   }
   const refusals: DecodeErrors = { unrecognized: refuse, mismatch: refuse };
   const gvk = typeOf(document.value, served.gvk, refusals);

@@ -307,8 +307,17 @@ describe('custom resources', () => {
   });
 
   test('rejects an apiVersion with three parts', async () => {
-    const { body } = await (await withWidget()).call('POST', WIDGETS, { ...widget, apiVersion: 'a/b/c' });
-    expect(body.message).toContain('(must be of type Widget): unexpected GroupVersion string: a/b/c (');
+    const { call } = await withWidget();
+    const created = await call('POST', WIDGETS, { ...widget, apiVersion: 'a/b/c' });
+    expect(created.body.message).toContain('(must be of type Widget): unexpected GroupVersion string: a/b/c (');
+    const patched = await call('PATCH', `${WIDGETS}/a`, { apiVersion: 'a/b/c' });
+    expect(patched.body.message).toMatch(/^ "" is invalid: patch: .*: unexpected GroupVersion string: a\/b\/c$/);
+  });
+
+  test('prints the version of the core group without a slash', async () => {
+    const { call } = await withWidget();
+    const { body } = await call('PATCH', `${WIDGETS}/a`, { apiVersion: '/v1' });
+    expect(body.message).toBe('Widget "a" is invalid: apiVersion: Invalid value: "v1": must be x.io/v1');
   });
 
   test('prints the document with sorted keys when a patch removes the kind', async () => {
