@@ -74,8 +74,12 @@ function stringCell(value: unknown): string {
   return typeof value === 'object' ? escapeForPages(encodeSorted(value)) : printGoValue(value);
 }
 
+/** Only a time with hundreds of decimals is longer. The error about a long text would be expensive. */
+const MAX_TIME_LENGTH = 256;
+
 function ageCell(time: string, { nowMs }: CellContext): string {
   if (time === '' || time === 'null') return '<unknown>';
+  if (time.length > MAX_TIME_LENGTH) return '<invalid>';
   try {
     return humanDuration(nowMs - timeToMs(parseTime(time)));
   } catch {
