@@ -287,6 +287,22 @@ describe('tables', () => {
     expect((body['rows'] as { cells: unknown[] }[])[0]?.cells.slice(1)).toEqual(columns.map(() => '<invalid>'));
   });
 
+  test('limits what the columns of a table cost', async () => {
+    const items = Array.from({ length: 10_000 }, (_, at) => ({ at }));
+    const paths = ['.spec', '.spec..absent', '.spec.text'];
+    const columns = Array.from({ length: 600 }, (_, at) => column(`C${at}`, 'string', paths[at % 3] as string));
+    const { widgets, send } = await served({ additionalPrinterColumns: columns }, ANYTHING);
+    await widgets.create(widget('a', { items, text: 'x'.repeat(10_000) }));
+    const spent = cpuTimer();
+    const { body, text } = await send(`GET ${COLLECTION}`, { accept: TABLE });
+    expect(spent()).toBeLessThan(10_000);
+    const cells = (body['rows'] as { cells: unknown[] }[])[0]?.cells ?? [];
+    expect(cells.length).toBe(601);
+    expect(cells.slice(1, 10).filter((cell) => typeof cell === 'string').length).toBeGreaterThan(5);
+    expect(cells.at(-1)).toBeNull();
+    expect(text.length).toBeLessThan(20_000_000);
+  });
+
   test('returns no further cells after an invalid path', async () => {
     const columns = [column('S', 'string', '.spec.s'), column('Bad', 'string', '.spec['), column('T', 'string', '.t')];
     expect(await tableOf(columns, { s: 'x' })).toMatchObject({ names: ['Name', 'S'], cells: ['a', 'x'] });
