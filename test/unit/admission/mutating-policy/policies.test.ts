@@ -1,4 +1,5 @@
 /** MutatingAdmissionPolicies in a cluster. */
+import type { StatusError } from 'orchplane';
 import {
   ConfigMap,
   Deployment,
@@ -88,6 +89,22 @@ describe('a MutatingAdmissionPolicy', () => {
       code: 413,
     });
     expect(spent()).toBeLessThan(1000);
+  });
+
+  test('reports denials of many parameters up to a limit', async () => {
+    const cluster = policyCluster();
+    const params = cluster.api(ConfigMap, 'kube-system');
+    for (let at = 0; at < 20; at++) await params.create({ metadata: { name: `p${at}` } });
+    await addPolicy(cluster, {
+      patch: '[JSONPatch{op: "remove", path: "/data/" + object.data.big}]',
+      paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
+      binding: { paramRef: { selector: {}, namespace: 'kube-system', parameterNotFoundAction: 'Allow' } },
+    });
+    const data = { big: 'x'.repeat(1_000_000) };
+    const made = cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' }, data });
+    const causes = await made.catch((error: StatusError) => error.status.details?.causes);
+    expect(causes).toBeInstanceOf(Array);
+    expect((causes as readonly unknown[]).length).toBe(4);
   });
 
   test('has defaults applied to the fields it adds', async () => {
