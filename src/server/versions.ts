@@ -64,8 +64,12 @@ export function toServed(served: ServedKind, stored: ApiObject): ApiObject {
   return object;
 }
 
-/** Converts many stored objects, with one webhook call for all objects of a usual list. */
-export function toServedAll(served: ServedKind, stored: readonly ApiObject[]): readonly ApiObject[] {
+/** Converts many stored objects, with one webhook call for all objects of a usual list. Throws 413. */
+export function toServedAll(
+  served: ServedKind,
+  stored: readonly ApiObject[],
+  { isAnySize = false }: { readonly isAnySize?: boolean } = {},
+): readonly ApiObject[] {
   if (!differsFromStored(served)) return stored;
   const { customResourceHandler: custom } = served.kind;
   if (custom?.mayBeAsynchronous === true) {
@@ -73,13 +77,13 @@ export function toServedAll(served: ServedKind, stored: readonly ApiObject[]): r
     convertNow(
       served,
       custom,
-      stored.filter((object) => !known.has(object)),
+      stored.filter((object) => object.apiVersion !== served.apiVersion && !known.has(object)),
     );
   }
   const count = growthCounter();
   return stored.map((object) => {
     const result = toServed(served, object);
-    count(result);
+    if (!isAnySize) count(result);
     return result;
   });
 }

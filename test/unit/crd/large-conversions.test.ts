@@ -72,15 +72,17 @@ test('rejects a list whose conversion makes it much larger, and serves pages of 
   expect(page.items.length).toBe(20);
 });
 
-test('rejects a list that defaults of a later schema make much larger', async () => {
-  const cluster = testCluster();
-  await define(cluster, { versions });
+test('rejects a list that defaults of a later schema make much larger, and deletes its objects', async () => {
+  const { cluster } = await converted((spec) => spec);
   for (let index = 0; index < 150; index++) await api(cluster).create(widget(`w${index}`));
   const list = { type: 'array', items: { type: 'string' }, default: Array.from({ length: 20_000 }, () => '') };
   const spec = { type: 'object', properties: { list }, default: {} };
-  await redefine(cluster, (draft) => Object.assign(draft, { versions: [version({ spec })] }));
+  const [, v2] = versions;
+  await redefine(cluster, (draft) => Object.assign(draft, { versions: [version({ spec }), v2] }));
   expect((await api(cluster).get('w0'))['spec']).toEqual({ list: list.default });
   expect(await failureOf(api(cluster).list())).toMatchObject({ code: 413 });
+  await api(cluster).deleteCollection();
+  expect((await api(cluster).list()).items).toEqual([]);
 });
 
 test('calls a conversion function for one object after the other', async () => {
