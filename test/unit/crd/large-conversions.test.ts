@@ -1,10 +1,10 @@
 /** Conversions of many or large objects, and results that are much larger than the stored objects. */
 import type { WebhookCaller } from 'orchplane';
-import { Namespace } from 'orchplane/kinds';
+import { Namespace, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
 import { failureOf } from '../server/watch-reader.js';
-import { ANYTHING, api, define, definitions, redefine, version, WIDGETS, widget } from './widgets.js';
+import { ANYTHING, api, define, definitions, GROUP, redefine, version, WIDGETS, widget } from './widgets.js';
 
 type Json = Record<string, unknown>;
 
@@ -59,6 +59,19 @@ test('keeps the latest of the results that are much larger than their objects', 
   expect(calls.sizes).toEqual([]);
   await api(cluster, 'v2').get('w0');
   expect(calls.sizes).toEqual([1]);
+});
+
+test('admits many objects at the same time whose conversion makes them much larger', async () => {
+  const { cluster } = await converted(() => ({ text: 'x'.repeat(3e6) }));
+  const rules = [{ apiGroups: [GROUP], apiVersions: ['v2'], resources: ['widgets'], operations: ['CREATE'] }];
+  await cluster.api(ValidatingAdmissionPolicy).create({
+    metadata: { name: 'p' },
+    spec: { matchConstraints: { resourceRules: rules }, validations: [{ expression: 'size(object.spec.text) > 9' }] },
+  } as never);
+  const binding = { policyName: 'p', validationActions: ['Deny'] } as never;
+  await cluster.api(ValidatingAdmissionPolicyBinding).create({ metadata: { name: 'p' }, spec: binding });
+  const made = Array.from({ length: 60 }, (_, index) => api(cluster).create(widget(`w${index}`)));
+  expect((await Promise.all(made)).length).toBe(60);
 });
 
 test('rejects a list whose conversion makes it much larger, and serves pages of it', async () => {
