@@ -7,6 +7,7 @@ import type { Deprecation } from '../kinds/lifecycle.js';
 import { type Dialect, serviceGroup } from '../meta/dialect.js';
 import type { AccessAttributes, AccessDecision } from '../protocol/access.js';
 import { type AuditNotes, shownUser, type User } from '../protocol/request.js';
+import { MAX_CHARACTERS } from '../protocol/value-limits.js';
 import { formatDuration } from '../text/time/duration.js';
 import { formatMicroTime } from '../text/time/time.js';
 import { copyJson, deepFreeze, isRecord, MAX_DEPTH, type MutableRecord, NumberText, setOwn } from '../util/json.js';
@@ -42,7 +43,7 @@ export interface AuditResponse {
   readonly object?: unknown;
 }
 
-/** Methods may be called in any order and repeatedly; calls after the end are ignored. */
+/** Methods may be called in any order and repeatedly; calls after the end are ignored, and annotations beyond a limit. */
 export interface AuditRecord extends AuditNotes {
   readonly auditId: string;
   readonly level: AuditLevel;
@@ -77,6 +78,7 @@ export class RequestRecord implements AuditRecord {
   readonly #write: (event: AuditEvent) => void;
   readonly #receivedMs: number;
   readonly #annotations: Record<string, string> = {};
+  #annotationCharacters = 0;
   #head: CommonFields | undefined;
   #impersonated: AuditUser | undefined;
   #objectRef: AuditObjectReference | undefined;
@@ -111,7 +113,11 @@ export class RequestRecord implements AuditRecord {
 
   annotate(key: string, value: string, contains?: 'body'): void {
     if (contains === 'body' && this.level === 'Metadata') return;
-    if (!Object.hasOwn(this.#annotations, key)) setOwn(this.#annotations, key, value);
+    if (Object.hasOwn(this.#annotations, key)) return;
+    const characters = this.#annotationCharacters + key.length + value.length;
+    if (characters > MAX_CHARACTERS) return;
+    this.#annotationCharacters = characters;
+    setOwn(this.#annotations, key, value);
   }
 
   decision({ allowed, reason, error }: AccessDecision): void {

@@ -22,7 +22,7 @@ import { quote } from '../text/go/go-text.js';
 import { goType } from '../text/go/go-value.js';
 import { cloneJson, copyJson, deepEqual, deepFreeze, isRecord, printJson } from '../util/json.js';
 import { hasMoreContainers } from '../util/json-bytes.js';
-import { isPromise, type MaybePromise } from '../util/maybe-promise.js';
+import { chain, type MaybePromise } from '../util/maybe-promise.js';
 import { messageOf } from '../util/message-of.js';
 import { createWebhookCaller } from '../webhook/caller.js';
 
@@ -90,17 +90,14 @@ function functionConverter(convert: ConvertObject): Converter {
     }
   };
   return {
+    // One after the other.
     convert(objects, apiVersion) {
-      const converted: MaybePromise<ApiObject>[] = [];
-      try {
-        for (const object of objects) converted.push(convertOne(object, apiVersion));
-      } catch (error) {
-        // The first error fails the conversion. Later rejections are handled here so that they are not reported as
-        // unhandled.
-        for (const other of converted) if (isPromise(other)) other.catch(() => undefined);
-        throw error;
+      const converted: ApiObject[] = [];
+      let done: MaybePromise<unknown>;
+      for (const object of objects) {
+        done = chain(done, () => chain(convertOne(object, apiVersion), (result) => converted.push(result)));
       }
-      return converted.some(isPromise) ? Promise.all(converted) : (converted as ApiObject[]);
+      return chain(done, () => converted);
     },
     mayBeAsynchronous: true,
   };

@@ -8,8 +8,11 @@ import { nameColumn } from '../kinds/shared/common-columns.js';
 import type { DeepReadonly } from '../meta/object.js';
 import { printGoValue } from '../text/go/go-value.js';
 import { type JsonPath, JsonPathError, parseJsonPath } from '../text/json-path/json-path.js';
+import { TooManyValuesError, ValueBudget } from '../text/json-path/steps.js';
 import { humanDuration, parseTime, timeToMs } from '../text/time/time.js';
+import { recoverFrom } from '../util/catch-error.js';
 import { encodeSorted, escapeForPages } from '../util/json.js';
+import { getOrInsertComputed } from '../util/once.js';
 import { toInt64 } from './value/keywords.js';
 
 type Definition = DeepReadonly<CustomResourceColumnDefinition>;
@@ -26,6 +29,17 @@ export function printerColumns(definitions: readonly Definition[] | undefined): 
   }
   return [nameColumn, ...columns];
 }
+
+/**
+ * What the columns of a CRD may cost in one table: values that paths visit and characters of cells. Later cells are null. Texts
+ * of the object cost less than objects that are printed.
+ */
+const MAX_TABLE_WORK = 5_000_000;
+/** Characters of a text for one of them. */
+const TEXT_PER_WORK = 16;
+
+/** By the context of a table. */
+const budgets = new WeakMap<CellContext, ValueBudget>();
 
 function parseColumnPath({ jsonPath }: Definition): JsonPath | undefined {
   try {
@@ -44,9 +58,18 @@ function buildColumn({ name, type, format, description, priority, jsonPath }: De
     description: description || `Custom resource definition column (in JSONPath format): ${jsonPath}`,
     ...(priority === undefined ? {} : { priority }),
     cell(object, context) {
-      const found = find(object);
-      const [value] = found ?? [];
-      return found === undefined || found.length === 0 ? null : cellValue(type, value, context);
+      const budget = getOrInsertComputed(budgets, context, () => new ValueBudget(MAX_TABLE_WORK));
+      const build = () => {
+        budget.spend();
+        const found = find(object, budget);
+        if (found === undefined || found.length === 0) return null;
+        const [value] = found;
+        const cell = cellValue(type, value, context);
+        if (typeof cell === 'string')
+          budget.spend(Math.ceil(cell.length / (typeof value === 'string' ? TEXT_PER_WORK : 1)));
+        return cell;
+      };
+      return recoverFrom(TooManyValuesError, build, () => null);
     },
   };
 }
@@ -74,8 +97,12 @@ function stringCell(value: unknown): string {
   return typeof value === 'object' ? escapeForPages(encodeSorted(value)) : printGoValue(value);
 }
 
+/** Only a time with hundreds of decimals is longer. The error about a long text would be expensive. */
+const MAX_TIME_LENGTH = 256;
+
 function ageCell(time: string, { nowMs }: CellContext): string {
   if (time === '' || time === 'null') return '<unknown>';
+  if (time.length > MAX_TIME_LENGTH) return '<invalid>';
   try {
     return humanDuration(nowMs - timeToMs(parseTime(time)));
   } catch {

@@ -249,14 +249,35 @@ class Draft {
     this.#locate(to, { insert: true });
     const value = this.read(from);
     // Copying null (present or missing) counts no bytes.
-    this.#copiedBytes += value === null ? 0 : encodedSize(value);
-    if (this.#copiedBytes > MAX_COPIED_BYTES) throw invalidPatch();
+    if (value !== null) this.#countCopied(value);
     // An owned value may change later in one of its two places, so it is copied; other values are shared.
     this.add(to, this.#finished(value));
   }
 
   finish(): unknown {
     return this.#finished(this.#root);
+  }
+
+  /**
+   * Adds the size of a value in the server's encoding. Throws as soon as there is too much: a value of a policy can contain
+   * a large text thousands of times.
+   */
+  #countCopied(value: unknown): void {
+    if (!isContainer(value)) this.#addCopied(typeof value === 'string' ? stringSize(value) : String(value).length);
+    else {
+      // Brackets and commas: the number of parts plus one, but at least two.
+      const parts = Object.keys(value);
+      this.#addCopied(Math.max(parts.length + 1, 2));
+      for (const key of parts) {
+        if (!Array.isArray(value)) this.#addCopied(stringSize(key) + 1);
+        this.#countCopied((value as Record<string, unknown>)[key]);
+      }
+    }
+  }
+
+  #addCopied(bytes: number): void {
+    this.#copiedBytes += bytes;
+    if (this.#copiedBytes > MAX_COPIED_BYTES) throw invalidPatch();
   }
 
   /** Throws 413: thousands of changes at the start of a long list would take seconds. */
@@ -348,20 +369,6 @@ function isContainer(value: unknown): value is Container {
 }
 
 const encoder = new TextEncoder();
-
-/** The number of bytes of the value in the server's encoding. */
-function encodedSize(value: unknown): number {
-  if (typeof value === 'string') return stringSize(value);
-  if (!isContainer(value)) return String(value).length;
-  // Brackets and commas: the number of parts plus one, but at least two.
-  const parts = Object.keys(value);
-  let size = Math.max(parts.length + 1, 2);
-  for (const key of parts) {
-    if (!Array.isArray(value)) size += stringSize(key) + 1;
-    size += encodedSize((value as Record<string, unknown>)[key]);
-  }
-  return size;
-}
 
 /** The server writes `<`, `>`, `&` and the two Unicode line separators as six-byte escapes. */
 function stringSize(text: string): number {

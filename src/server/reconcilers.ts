@@ -344,6 +344,8 @@ export class ServerReconcilers {
       this.#context.store.list({ storageKey: served.storageKey }).items.map(({ metadata }) => metadata.namespace ?? ''),
     );
     for (const namespace of namespaces) {
+      // The others follow when its objects are converted.
+      if (this.#converting.has(served.storageKey)) return;
       const request: ApiRequest = {
         verb: 'deletecollection',
         resource: served.gvr,

@@ -3,7 +3,7 @@
  * current schema of their CRD when they are read.
  *
  * Results are cached by identity in both directions: an object that is read twice is the same object, and a served object
- * leads back to the stored one.
+ * leads back to the stored one. Of results that are much larger than their stored objects, only the latest stay in the cache.
  *
  * A conversion webhook is asynchronous. Reading an object that is not converted yet throws {@link ConversionPending}; the
  * dispatcher waits and starts the request again. No write has changed anything at that point; a write converts its own
@@ -12,9 +12,11 @@
 import type { CustomResourceHandler } from '../kinds/custom-resource-handler.js';
 import type { StorageVersion } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
+import { errors } from '../meta/errors.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { invariant } from '../util/invariant.js';
 import { copyJson, type MutableRecord, setOwn } from '../util/json.js';
+import { unsharedBytes } from '../util/json-bytes.js';
 import { chain, isPromise, type MaybePromise } from '../util/maybe-promise.js';
 import { getOrInsertComputed } from '../util/once.js';
 import { seal } from './steps/seal.js';
@@ -51,41 +53,74 @@ export function toServed(served: ServedKind, stored: ApiObject): ApiObject {
   let object = known.get(stored);
   if (object === undefined) {
     const { customResourceHandler: custom } = served.kind;
-    if (custom === undefined) object = convert(stored, served, served.kind.storageVersion?.fromStored);
-    else [object] = convertNow(served, custom, [stored]) as [ApiObject];
-    cacheConverted(served, stored, object);
+    if (custom === undefined) {
+      object = convert(stored, served, served.kind.storageVersion?.fromStored);
+      cacheConverted(served, stored, object);
+    } else {
+      convertNow(served, custom, [stored]);
+      object = known.get(stored) as ApiObject;
+    }
   }
   return object;
 }
 
-/** Converts many stored objects, with one webhook call for all of them. */
-export function toServedAll(served: ServedKind, stored: readonly ApiObject[]): readonly ApiObject[] {
+/** Converts many stored objects, with one webhook call for all objects of a usual list. Throws 413. */
+export function toServedAll(
+  served: ServedKind,
+  stored: readonly ApiObject[],
+  { isAnySize = false }: { readonly isAnySize?: boolean } = {},
+): readonly ApiObject[] {
   if (!differsFromStored(served)) return stored;
   const { customResourceHandler: custom } = served.kind;
   if (custom?.mayBeAsynchronous === true) {
     const known = servedObjectCache(served);
-    const missing = stored.filter((object) => !known.has(object));
-    convertNow(served, custom, missing).forEach((object, index) => {
-      cacheConverted(served, missing[index] as ApiObject, object);
-    });
+    convertNow(
+      served,
+      custom,
+      stored.filter((object) => object.apiVersion !== served.apiVersion && !known.has(object)),
+    );
   }
-  return stored.map((object) => toServed(served, object));
+  const count = growthCounter();
+  return stored.map((object) => {
+    const result = toServed(served, object);
+    if (!isAnySize) count(result);
+    return result;
+  });
 }
 
-function convertNow(
-  served: ServedKind,
-  custom: CustomResourceHandler,
-  stored: readonly ApiObject[],
-): readonly ApiObject[] {
-  const objects = custom.convertFromStorage(stored);
-  if (!isPromise(objects)) return objects;
-  throw new ConversionPending(
-    objects.then((converted) => {
-      converted.forEach((object, index) => {
-        cacheConverted(served, stored[index] as ApiObject, object);
+/** Converts and caches objects, one batch after the other. Throws {@link ConversionPending} if that is asynchronous. */
+function convertNow(served: ServedKind, custom: CustomResourceHandler, stored: readonly ApiObject[]): void {
+  let done: MaybePromise<void> = void 0;
+  const count = growthCounter();
+  for (const batch of batchesOf(stored)) {
+    const cache = (objects: readonly ApiObject[]): void => {
+      objects.forEach((object, index) => {
+        cacheConverted(served, batch[index] as ApiObject, object);
+        count(object);
       });
-    }),
-  );
+    };
+    done = chain(done, () => chain(custom.convertFromStorage(batch), cache));
+  }
+  if (isPromise(done)) throw new ConversionPending(done);
+}
+
+/** The estimated size of the objects that are converted at the same time: about eight million characters. */
+const MAX_BATCH_BYTES = 16 * 1024 * 1024;
+
+function batchesOf(objects: readonly ApiObject[]): readonly (readonly ApiObject[])[] {
+  if (objects.length <= 1) return objects.length === 0 ? [] : [objects];
+  const batches: ApiObject[][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const object of objects) {
+    const size = unsharedBytes(object);
+    bytes += size;
+    if (bytes <= MAX_BATCH_BYTES) batches.at(-1)?.push(object);
+    else {
+      batches.push([object]);
+      bytes = size;
+    }
+  }
+  return batches;
 }
 
 function servedObjectCache(served: ServedKind): WeakMap<ApiObject, ApiObject> {
@@ -96,8 +131,55 @@ const newCache = () => new WeakMap<ApiObject, ApiObject>();
 
 /** Records that `stored` is served as `object`. */
 export function cacheConverted(served: ServedKind, stored: ApiObject, object: ApiObject): void {
-  servedObjectCache(served).set(stored, object);
-  if (object !== stored) storedByServed.set(object, stored);
+  const cache = servedObjectCache(served);
+  cache.set(stored, object);
+  if (object === stored) return;
+  storedByServed.set(object, stored);
+  const bytes = unsharedBytes(object, stored);
+  if (bytes <= SMALL_BYTES || bytes <= SMALL_BYTES + MAX_GROWTH * unsharedBytes(stored)) return;
+  largeResults.set(object, bytes);
+  keptResults.push({ cache, stored, object, bytes });
+  keptBytes += bytes;
+  // Later, because the caller still needs its result: a commit must not wait for a second conversion.
+  if (keptBytes > MAX_LARGE_BYTES) queueMicrotask(dropOldest);
+}
+
+/** A result is large if its estimated size exceeds this many times that of the stored object, and some kilobytes. */
+const MAX_GROWTH = 4;
+const SMALL_BYTES = 4096;
+/** What large results may need together: those that stay in the caches, and those of one list. */
+const MAX_LARGE_BYTES = 128 * 1024 * 1024;
+
+interface LargeResult {
+  readonly cache: WeakMap<ApiObject, ApiObject>;
+  readonly stored: ApiObject;
+  readonly object: ApiObject;
+  readonly bytes: number;
+}
+
+/** The sizes of large results. */
+const largeResults = new WeakMap<ApiObject, number>();
+/** The large results in the caches of all clusters, the oldest first. */
+const keptResults: LargeResult[] = [];
+let keptBytes = 0;
+
+function dropOldest(): void {
+  let count = 0;
+  for (; keptBytes > MAX_LARGE_BYTES && count < keptResults.length - 1; count++) {
+    const { cache, stored, object, bytes } = keptResults[count] as LargeResult;
+    keptBytes -= bytes;
+    if (cache.get(stored) === object) cache.delete(stored);
+  }
+  keptResults.splice(0, count);
+}
+
+/** Returns a function that throws 413 when the large results of a list that it was called with are too large together. */
+function growthCounter(): (result: ApiObject) => void {
+  let bytes = 0;
+  return (result) => {
+    bytes += largeResults.get(result) ?? 0;
+    if (bytes > MAX_LARGE_BYTES) throw errors.requestTooLarge('the converted objects are too large for one list');
+  };
 }
 
 /** The stored object behind a result of {@link toServed}. */

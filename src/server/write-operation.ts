@@ -8,7 +8,9 @@ import type { ServedKind } from '../kinds/served-kind.js';
 import type { SubresourceStrategy } from '../kinds/subresource.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import type { ApiRequest, User } from '../protocol/request.js';
+import { append } from '../util/arrays.js';
 import { hookContext, type ServerContext } from './context.js';
+import { WarningList } from './warning-list.js';
 
 export interface WriteOperation {
   /** The store, registry, clock and plugins of the cluster. */
@@ -21,7 +23,7 @@ export interface WriteOperation {
   readonly namespace: string;
   /** Time, dialect and feature gates, for the hooks of the kind's strategy. */
   readonly hookContext: HookContext;
-  /** In order; the response drops duplicates. */
+  /** In order, without duplicates, up to a limit. */
   readonly warnings: string[];
   /** Functions of plugins that run with the commit: quota charges. */
   readonly commitEffects: (() => void)[];
@@ -75,7 +77,9 @@ export function startWrite(
     readonly isCollectionDelete?: boolean;
   },
 ): WriteOperation {
-  const { served, dryRun, warnings, deleteOptions, isCollectionDelete } = options;
+  const { served, dryRun, warnings = [], deleteOptions, isCollectionDelete } = options;
+  const list = new WarningList();
+  append(list, warnings);
   return {
     server: context,
     request,
@@ -84,7 +88,7 @@ export function startWrite(
     user: request.user ?? ADMINISTRATOR,
     namespace: served.namespaced ? (request.namespace ?? '') : '',
     hookContext: hookContext(context),
-    warnings: warnings === undefined ? [] : [...warnings],
+    warnings: list,
     commitEffects: [],
     deleteOptions,
     isCollectionDelete: isCollectionDelete === true,

@@ -12,10 +12,10 @@ import { entries, manifest, requireBuild, root } from './manifest.js';
 /** The maximum size of each entry in kB (1000 bytes). Raise a number only together with the change that needs it. */
 const BUDGET_KB: Readonly<Record<string, number>> = {
   // All built-in kinds; `core` is the same without them. A quarter of it is for custom resources: CEL and schemas. Limits against
-  // expensive requests and the owners of fields in other versions take 2 kB of it, less in the other entries.
-  index: 494,
+  // expensive requests and the owners of fields in other versions take 2.5 kB of it, less in the other entries.
+  index: 494.5,
   // Includes journals, initial states and time travel, about 4 kB.
-  core: 143.5,
+  core: 144,
   // Includes the schema-based copying of stored specs.
   kinds: 311.5,
   admission: 150.5,
@@ -34,12 +34,12 @@ const BUDGET_KB: Readonly<Record<string, number>> = {
   // process images 5 kB, sockets and streams of pods 2 kB; lines of parse errors, UTF-16 and drafts that signals remove 0.5 kB.
   node: 329.5,
   // All built-in kinds with their message types; snapshots take 8 kB, the client of etcd and its failures 3 kB.
-  etcd: 401.5,
+  etcd: 402,
   // Faults, request logs, seeded runs, matchers, captures and diffs over everything in `index`.
-  testing: 485.5,
-  vitest: 485.5,
-  jest: 485.5,
-  'node-test': 485.5,
+  testing: 486,
+  vitest: 486,
+  jest: 486.5,
+  'node-test': 486.5,
   opentelemetry: 4,
   zod: 2,
 };
@@ -94,7 +94,7 @@ const PAGES: readonly {
   {
     name: 'three kinds',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap, Lease, Role } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap, Lease, Role] }));",
-    budget: 133,
+    budget: 133.5,
     without: /terminationGracePeriodSeconds|unhealthyPodEvictionPolicy/,
   },
   {
@@ -106,7 +106,7 @@ const PAGES: readonly {
   {
     name: 'all kinds',
     code: "import { createCluster } from 'orchplane'; console.log(createCluster());",
-    budget: 466,
+    budget: 466.5,
   },
 ];
 

@@ -27,7 +27,7 @@ import { fieldsOfIntent, IntentError } from '../../merge/apply/intent-fields.js'
 import { merge } from '../../merge/apply/merge.js';
 import { fieldElement, type PathElement, printElement } from '../../merge/apply/path-element.js';
 import { hasItems, hasMembers, ItemError, itemElement, memberNode } from '../../merge/apply/typed.js';
-import { MAX_OBJECT_CONTAINERS, TOO_MANY_CONTAINERS } from '../../protocol/value-limits.js';
+import { MAX_OBJECT_CONTAINERS, requireObjectLimits, TOO_MANY_CONTAINERS } from '../../protocol/value-limits.js';
 import type { ScalarNode, SchemaNode } from '../../schema/schema-node.js';
 import { quote } from '../../text/go/go-text.js';
 import { append } from '../../util/arrays.js';
@@ -43,7 +43,7 @@ export class MutationError extends Error {
   override readonly name = 'MutationError';
 }
 
-/** Merges the result of an expression into the object. Throws a {@link MutationError}. */
+/** Merges the result of an expression into the object. Throws a {@link MutationError}, or 413 if the result is too large. */
 export function applyConfiguration(
   given: CelValue,
   object: WireObject,
@@ -56,6 +56,8 @@ export function applyConfiguration(
   if (typeof record === 'string') throw new MutationError('invalid return type: *dynamic.ObjectVal');
   // The type of the object wins over the one in the configuration.
   const patch = { ...record, kind: gvk.kind, apiVersion };
+  // An expression can contain one large value thousands of times.
+  requireObjectLimits(patch);
   const unfit = unfitReason(schema, patch);
   if (unfit !== undefined) {
     throw new MutationError(`error applying patch: failed to convert patch object to typed object: ${unfit}`);
@@ -65,7 +67,9 @@ export function applyConfiguration(
     const where = `may not mutate atomic arrays, maps or structs: ${atomics.join(', ')}`;
     throw new MutationError(`error applying patch: invalid ApplyConfiguration: ${where}`);
   }
-  return merge(schema, object, patch);
+  const merged = merge(schema, object, patch);
+  requireObjectLimits(merged);
+  return merged;
 }
 
 /** Every `Object.a.b{}` must be the value of field `b` of an `Object.a{}`. Throws a {@link MutationError}. */

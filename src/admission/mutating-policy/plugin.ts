@@ -8,6 +8,7 @@ import { errors, failure, StatusError } from '../../meta/errors.js';
 import { printGvk } from '../../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import type { StatusReason } from '../../meta/status.js';
+import { MAX_CHARACTERS } from '../../protocol/value-limits.js';
 import { append } from '../../util/arrays.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
 import { evaluateSet, POLICY_BUDGET, type Scope, scopeOf } from '../cel/evaluate.js';
@@ -62,6 +63,7 @@ class Session {
   readonly #draft: VersionedDraft;
   readonly #reinvocation: Reinvocation;
   readonly #denials: Denial[] = [];
+  #denialCharacters = 0;
 
   constructor(request: AdmissionRequest<DraftObject>, view: ClusterView) {
     this.#request = request;
@@ -182,7 +184,7 @@ class Session {
   #deny(why: string, { policy, binding }: Invocation): void {
     if (policy.spec.failurePolicy === 'Ignore') return;
     const message = `policy '${policy.name}' with binding '${binding.name}' denied request: ${why}`;
-    this.#denials.push({ message, reason: 'Invalid' });
+    this.#addDenial({ message, reason: 'Invalid' });
   }
 
   #misconfigured(error: unknown, policy: MutatingPolicy, binding: Invocation['binding'] | undefined): void {
@@ -191,7 +193,13 @@ class Session {
     const whose =
       binding === undefined ? `policy "${policy.name}"` : `policy '${policy.name}' with binding '${binding.name}'`;
     const what = `failed to configure ${binding === undefined ? 'policy' : 'binding'}`;
-    this.#denials.push({ message: `${whose} denied request: ${what}: ${error.message}` });
+    this.#addDenial({ message: `${whose} denied request: ${what}: ${error.message}` });
+  }
+
+  /** Messages can contain texts of the object, and each parameter can have one. */
+  #addDenial(denial: Denial): void {
+    this.#denialCharacters += denial.message.length;
+    if (this.#denials.length === 0 || this.#denialCharacters <= MAX_CHARACTERS) this.#denials.push(denial);
   }
 
   /** All denials become causes; the first one is the message. */

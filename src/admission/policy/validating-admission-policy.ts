@@ -8,9 +8,11 @@ import { serviceGroup } from '../../meta/dialect.js';
 import { errors, failure, StatusError } from '../../meta/errors.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { StatusReason } from '../../meta/status.js';
+import { MAX_CHARACTERS } from '../../protocol/value-limits.js';
 import { recoverFrom } from '../../util/catch-error.js';
 import { escapeForPages } from '../../util/json.js';
 import { chain, type MaybePromise, rescue } from '../../util/maybe-promise.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import type { ExpressionInput } from '../cel/input.js';
 import { paceOf } from '../evaluation-pace.js';
 import { idleWithout } from '../idle.js';
@@ -84,7 +86,9 @@ interface Denial {
 class Session {
   readonly #request: AdmissionRequest;
   readonly #view: ClusterView;
-  readonly #denials: Denial[] = [];
+  /** The first denial, which becomes the response. */
+  #denial: Denial | undefined;
+  #noteCharacters = 0;
   /** By matched kind. */
   readonly #objects = new Map<Match['matched'], VersionedObjects>();
 
@@ -165,11 +169,14 @@ class Session {
     }
     for (const annotation of annotations) {
       if (annotation.error !== undefined) {
-        this.#denials.push({ policy, binding, message: annotation.error, reason: 'Invalid' });
+        this.#denial ??= { policy, binding, message: annotation.error, reason: 'Invalid' };
         continue;
       }
-      const values = notes.get(annotation.key) ?? new Set();
-      notes.set(annotation.key, values.add(atMost(annotation.value, MAX_NOTE_BYTES)));
+      const values = getOrInsertComputed(notes, annotation.key, () => new Set<string>());
+      const value = atMost(annotation.value, MAX_NOTE_BYTES);
+      if (values.has(value) || this.#noteCharacters + value.length > MAX_CHARACTERS) continue;
+      this.#noteCharacters += value.length;
+      values.add(value);
     }
   }
 
@@ -180,7 +187,7 @@ class Session {
   ): void {
     const { validationActions = [], policyName = '' } = binding.spec;
     for (const action of validationActions) {
-      if (action === 'Deny') this.#denials.push({ policy, binding, message, reason });
+      if (action === 'Deny') this.#denial ??= { policy, binding, message, reason };
       else if (action === 'Warn') {
         const whose = `ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.name}'`;
         this.#request.warnings.push(`Validation failed for ${whose}: ${message}`);
@@ -197,7 +204,7 @@ class Session {
     if (!(error instanceof ConfigurationError) && !StatusError.is(error)) throw error;
     if (policy.spec.failurePolicy === 'Ignore') return;
     const message = `failed to configure ${binding === undefined ? 'policy' : 'binding'}: ${error.message}`;
-    this.#denials.push({ policy, binding, message, reason: 'Invalid' });
+    this.#denial ??= { policy, binding, message, reason: 'Invalid' };
   }
 
   #publish({ policy, notes }: PolicyRun): void {
@@ -206,7 +213,7 @@ class Session {
 
   /** Throws the first denial. */
   throwDenial(): void {
-    const [denial] = this.#denials;
+    const denial = this.#denial;
     if (denial === undefined) return;
     const { policy, binding, reason } = denial;
     const whose = binding === undefined ? '' : ` with binding '${binding.name}'`;

@@ -24,13 +24,22 @@ export class TooManyValuesError extends Error {
 }
 
 /** Maximum values that all steps of one evaluation may find: about as many as an object of maximum size contains. */
-const MAX_VALUES = 250_000;
+export const MAX_VALUES = 250_000;
 
 export class ValueBudget {
-  #left = MAX_VALUES;
+  #left: number;
+  readonly #outer: ValueBudget | undefined;
 
-  spend(): void {
-    if (this.#left-- === 0) throw new TooManyValuesError(`more than ${MAX_VALUES} values`);
+  /** What is spent counts for `outer`, too. */
+  constructor(max = MAX_VALUES, outer?: ValueBudget) {
+    this.#left = max;
+    this.#outer = outer;
+  }
+
+  spend(count = 1): void {
+    this.#left -= count;
+    if (this.#left < 0) throw new TooManyValuesError('too many values');
+    this.#outer?.spend(count);
   }
 }
 

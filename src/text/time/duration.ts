@@ -99,18 +99,11 @@ function decimal(count: bigint, unit: bigint): string {
 
 /** Quotes a text as Go's time package does: non-ASCII characters are shown as escaped UTF-8 bytes. */
 export function quoteBytes(text: string): string {
-  let out = '"';
-  for (const character of utf8(text)) {
-    const code = character.charCodeAt(0);
-    if (code < 0x20 || code >= 0x80) out += `\\x${code.toString(16).padStart(2, '0')}`;
-    else out += character === '"' || character === '\\' ? `\\${character}` : character;
-  }
-  return `${out}"`;
+  return `"${text.replace(/["\\]/g, '\\$&').replace(/[^ -\x7f]+/g, escapeBytes)}"`;
 }
 
-/** Encodes a text as a UTF-8 byte string. */
-function utf8(text: string): string {
-  let bytes = '';
-  for (const byte of new TextEncoder().encode(text)) bytes += String.fromCharCode(byte);
-  return bytes;
+function escapeBytes(text: string): string {
+  let escaped = '';
+  for (const byte of new TextEncoder().encode(text)) escaped += `\\x${byte.toString(16).padStart(2, '0')}`;
+  return escaped;
 }

@@ -374,6 +374,19 @@ describe('audit records', () => {
     ]);
   });
 
+  test('limits the annotations of a request', () => {
+    const [last] = eventsOf({
+      attributes: attributesOf('get'),
+      uri: '/',
+      run(record) {
+        for (let at = 0; at < 10; at++) record.annotate(`n${at}`, 'x'.repeat(1024 * 1024));
+        record.annotate('short', 'y');
+        record.complete({ code: 200 });
+      },
+    });
+    expect(Object.keys(last?.annotations ?? {})).toEqual([...'0123456'].map((at) => `n${at}`).concat('short'));
+  });
+
   test.each([
     ['Metadata', { plain: '1' }],
     ['Request', { plain: '1', shown: '2' }],

@@ -3,6 +3,7 @@ import type { ApiObject } from 'orchplane';
 import { mergePatch } from 'orchplane';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
+import { cpuTimer } from '../../fixtures/cpu-time.js';
 import { failureOf, Reader } from '../server/watch-reader.js';
 import {
   ANYTHING,
@@ -274,6 +275,32 @@ describe('tables', () => {
       description: 'Custom resource definition column (in JSONPath format): .spec.f',
       priority: 0,
     });
+  });
+
+  test('does not parse a long text as a date', async () => {
+    const columns = Array.from({ length: 20 }, (_, at) => column(`D${at}`, 'date', '.spec.at'));
+    const { widgets, send } = await served({ additionalPrinterColumns: columns }, ANYTHING);
+    await widgets.create(widget('a', { at: '\\'.repeat(200_000) }));
+    const spent = cpuTimer();
+    const { body } = await send(`GET ${COLLECTION}`, { accept: TABLE });
+    expect(spent()).toBeLessThan(200);
+    expect((body['rows'] as { cells: unknown[] }[])[0]?.cells.slice(1)).toEqual(columns.map(() => '<invalid>'));
+  });
+
+  test('limits what the columns of a table cost', async () => {
+    const items = Array.from({ length: 10_000 }, (_, at) => ({ at }));
+    const paths = ['.spec', '.spec..absent', '.spec.text'];
+    const columns = Array.from({ length: 600 }, (_, at) => column(`C${at}`, 'string', paths[at % 3] as string));
+    const { widgets, send } = await served({ additionalPrinterColumns: columns }, ANYTHING);
+    await widgets.create(widget('a', { items, text: 'x'.repeat(10_000) }));
+    const spent = cpuTimer();
+    const { body, text } = await send(`GET ${COLLECTION}`, { accept: TABLE });
+    expect(spent()).toBeLessThan(10_000);
+    const cells = (body['rows'] as { cells: unknown[] }[])[0]?.cells ?? [];
+    expect(cells.length).toBe(601);
+    expect(cells.slice(1, 10).filter((cell) => typeof cell === 'string').length).toBeGreaterThan(5);
+    expect(cells.at(-1)).toBeNull();
+    expect(text.length).toBeLessThan(20_000_000);
   });
 
   test('returns no further cells after an invalid path', async () => {

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { applyJsonPatch, MAX_COPIED_BYTES, parseJsonPatch } from '../../../src/merge/json-patch.js';
 import { StatusError } from '../../../src/meta/errors.js';
 import { deepFreeze } from '../../../src/util/json.js';
+import { cpuTimer } from '../../fixtures/cpu-time.js';
 import { readVectors } from '../../vectors/read.js';
 
 const GENERIC = 'the server rejected our request due to an error in our request';
@@ -162,6 +163,14 @@ describe('applyJsonPatch errors', () => {
     ];
     expect(Object.keys(patched({ a: 'x'.repeat(size - 2) }, copies) as object)).toEqual(['a', 'b', 'c']);
     expect(failureOf(() => patched({ a: 'x'.repeat(size - 1) }, copies)).code).toBe(422);
+  });
+
+  it('does not measure a copied value beyond the limit', () => {
+    const big = '\u00e9'.repeat(1_000_000);
+    const document = { a: Array.from({ length: 300 }, () => big) };
+    const spent = cpuTimer();
+    expect(failureOf(() => patched(document, [{ op: 'copy', from: '/a', path: '/b' }])).code).toBe(422);
+    expect(spent()).toBeLessThan(400);
   });
 
   it('counts copied bytes in the encoding of the server', () => {

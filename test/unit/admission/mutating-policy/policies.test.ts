@@ -1,4 +1,5 @@
 /** MutatingAdmissionPolicies in a cluster. */
+import type { StatusError } from 'orchplane';
 import {
   ConfigMap,
   Deployment,
@@ -9,6 +10,7 @@ import {
 } from 'orchplane/kinds';
 import { type TestCluster, type TestClusterOptions, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
+import { cpuTimer } from '../../../fixtures/cpu-time.js';
 
 function policyCluster(options: TestClusterOptions = {}): TestCluster {
   return testCluster({
@@ -72,6 +74,37 @@ describe('a MutatingAdmissionPolicy', () => {
     });
     const made = await cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' } });
     expect(made.data).toEqual({ a: '1', b: '12' });
+  });
+
+  test.each([
+    ['apply configuration', (data: string) => ({ apply: `Object{data: ${data}}` })],
+    ['JSON patch', (data: string) => ({ patch: `[JSONPatch{op: "add", path: "/data", value: ${data}}]` })],
+  ])('may not repeat a large text without limit in an %s', async (_type, mutation) => {
+    const cluster = policyCluster();
+    const entries = Array.from({ length: 1000 }, (_, at) => `"k${at}": object.data.big`);
+    await addPolicy(cluster, mutation(`{${entries.join(', ')}}`));
+    const data = { big: 'x'.repeat(100_000) };
+    const spent = cpuTimer();
+    await expect(cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' }, data })).rejects.toMatchObject({
+      code: 413,
+    });
+    expect(spent()).toBeLessThan(1000);
+  });
+
+  test('reports denials of many parameters up to a limit', async () => {
+    const cluster = policyCluster();
+    const params = cluster.api(ConfigMap, 'kube-system');
+    for (let at = 0; at < 20; at++) await params.create({ metadata: { name: `p${at}` } });
+    await addPolicy(cluster, {
+      patch: '[JSONPatch{op: "remove", path: "/data/" + object.data.big}]',
+      paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
+      binding: { paramRef: { selector: {}, namespace: 'kube-system', parameterNotFoundAction: 'Allow' } },
+    });
+    const data = { big: 'x'.repeat(1_000_000) };
+    const made = cluster.api(ConfigMap, 'default').create({ metadata: { name: 'a' }, data });
+    const causes = await made.catch((error: StatusError) => error.status.details?.causes);
+    expect(causes).toBeInstanceOf(Array);
+    expect((causes as readonly unknown[]).length).toBe(4);
   });
 
   test('has defaults applied to the fields it adds', async () => {

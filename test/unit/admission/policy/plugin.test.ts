@@ -257,6 +257,18 @@ describe('audit annotations', () => {
     expect((await sentMap(cluster, 'a')).notes).toEqual({ 'p/who': 'system:admin', 'p/param': 'x, y' });
   });
 
+  test('limits the audit annotations of a request', async () => {
+    const cluster = policyCluster();
+    const auditAnnotations = [{ key: 'k', valueExpression: "string(params.metadata.name + params.data['v'])" }];
+    await definePolicy(cluster, 'p', { paramKind: { apiVersion: 'v1', kind: 'ConfigMap' }, auditAnnotations });
+    const params = cluster.api(ConfigMap, 'default');
+    const data = { v: 'v'.repeat(10 * 1024) };
+    for (let at = 0; at < 900; at++) await params.create({ metadata: { name: `x${at}` }, data });
+    await bind(cluster, 'p', { paramRef: { selector: {}, parameterNotFoundAction: 'Allow' } });
+    const [note = ''] = Object.values((await sentMap(cluster, 'a')).notes);
+    expect(note.split(', ')).toHaveLength(Math.floor((8 * 1024 * 1024) / (10 * 1024)));
+  });
+
   test('denies the request if an audit annotation expression fails, unless failurePolicy is Ignore', async () => {
     const cluster = policyCluster();
     const auditAnnotations = [{ key: 'k', valueExpression: 'string(object.data.a)' }];

@@ -322,6 +322,31 @@ test('passes warnings of a webhook to the client', async () => {
   expect(warnings).toEqual(['old stuff']);
 });
 
+test('limits the warnings of a request', async () => {
+  let calls = 0;
+  const warnings = () => Array.from({ length: 1000 }, (_, at) => `${calls}-${at} ${'x'.repeat(at === 0 ? 1e6 : 100)}`);
+  const { cluster } = hookCluster({
+    warn: () => {
+      calls++;
+      return { allowed: true, warnings: ['again', ...warnings()] };
+    },
+  });
+  const configMaps = cluster.api(ConfigMap, 'default');
+  for (let at = 0; at < 30; at++) await configMaps.create({ metadata: { name: `a${at}` } });
+  await validateWith(cluster, 'one', { service: 'warn', rules: [rule('', 'v1', 'configmaps', ['DELETE'])] });
+  const received: string[] = [];
+  using _recorder = cluster.use(async (_request, next) => {
+    const response = await next();
+    if ('warnings' in response) received.push(...response.warnings);
+    return response;
+  });
+  await configMaps.deleteCollection();
+  expect(calls).toBe(30);
+  expect(received.slice(0, 3)).toEqual(['again', `1-0 ${'x'.repeat(8192 - 4)}`, `1-1 ${'x'.repeat(100)}`]);
+  expect(received.filter((text) => text === 'again')).toHaveLength(1);
+  expect(received.join('').length).toBeLessThan(1024 * 1024 + 8192);
+});
+
 test('isolates the review of one webhook from changes by another', async () => {
   const { cluster, calls } = hookCluster({
     vandal: (review) => {
