@@ -31,10 +31,12 @@ export function printerColumns(definitions: readonly Definition[] | undefined): 
 }
 
 /**
- * What the columns of a CRD may cost in one table: values that paths visit and characters of cells. Later cells are null. Texts
- * of the object cost less than objects that are printed.
+ * What the columns of a CRD may cost in one table besides what each cell may: values that paths visit and characters of cells.
+ * Later cells are null. Texts of the object cost less than objects that are printed.
  */
 const MAX_TABLE_WORK = 5_000_000;
+/** More than a usual cell costs: a long list is shown whole. */
+const WORK_OF_CELL = 100;
 /** Characters of a text for one of them. */
 const TEXT_PER_WORK = 16;
 
@@ -60,7 +62,7 @@ function buildColumn({ name, type, format, description, priority, jsonPath }: De
     cell(object, context) {
       const budget = getOrInsertComputed(budgets, context, () => new ValueBudget(MAX_TABLE_WORK));
       const build = () => {
-        budget.spend();
+        budget.grant(WORK_OF_CELL);
         const found = find(object, budget);
         if (found === undefined || found.length === 0) return null;
         const [value] = found;

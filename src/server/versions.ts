@@ -138,7 +138,7 @@ export function cacheConverted(served: ServedKind, stored: ApiObject, object: Ap
   const bytes = unsharedBytes(object, stored);
   if (bytes <= SMALL_BYTES || bytes <= SMALL_BYTES + MAX_GROWTH * unsharedBytes(stored)) return;
   largeResults.set(object, bytes);
-  keptResults.push({ cache, stored, object, bytes });
+  keptResults.push({ cache, stored: new WeakRef(stored), bytes });
   keptBytes += bytes;
   // Later, because the caller still needs its result: a commit must not wait for a second conversion.
   if (keptBytes > MAX_LARGE_BYTES) queueMicrotask(dropOldest);
@@ -152,8 +152,8 @@ const MAX_LARGE_BYTES = 128 * 1024 * 1024;
 
 interface LargeResult {
   readonly cache: WeakMap<ApiObject, ApiObject>;
-  readonly stored: ApiObject;
-  readonly object: ApiObject;
+  /** The result stays in the cache as long as this object. */
+  readonly stored: WeakRef<ApiObject>;
   readonly bytes: number;
 }
 
@@ -166,9 +166,10 @@ let keptBytes = 0;
 function dropOldest(): void {
   let count = 0;
   for (; keptBytes > MAX_LARGE_BYTES && count < keptResults.length - 1; count++) {
-    const { cache, stored, object, bytes } = keptResults[count] as LargeResult;
+    const { cache, stored, bytes } = keptResults[count] as LargeResult;
     keptBytes -= bytes;
-    if (cache.get(stored) === object) cache.delete(stored);
+    const key = stored.deref();
+    if (key !== undefined) cache.delete(key);
   }
   keptResults.splice(0, count);
 }

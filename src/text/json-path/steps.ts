@@ -36,6 +36,10 @@ export class ValueBudget {
     this.#outer = outer;
   }
 
+  grant(count: number): void {
+    this.#left += count;
+  }
+
   spend(count = 1): void {
     this.#left -= count;
     if (this.#left < 0) throw new TooManyValuesError('too many values');
