@@ -11,6 +11,7 @@ import {
 } from '../../../src/protocol/connection.js';
 import { MemoryVolume } from '../../../src/runtime/files/file-tree.js';
 import type { ProcessExit, ProcessImage, Program } from '../../../src/runtime/index.js';
+import { ClientOutput } from '../../../src/runtime/kubelet/client-output.js';
 import { InputStream } from '../../../src/runtime/kubelet/container-input.js';
 import { ContainerLog, type LogReadOptions } from '../../../src/runtime/kubelet/container-log.js';
 import { expanded, TextBudget } from '../../../src/runtime/kubelet/expansion.js';
@@ -141,6 +142,43 @@ test('a reader that follows gets what is written later, and its end', async () =
   log.write('stdout', new TextEncoder().encode('one\ntwo'));
   log.end();
   expect(await text).toBe('one\ntwo');
+});
+
+test('a line that is written in single bytes takes time in proportion to its length', async () => {
+  const log = new ContainerLog(fakeClock());
+  const spentMs = cpuTimer();
+  for (let count = 0; count < 500_000; count++) log.write(count % 2 === 0 ? 'stdout' : 'stderr', Uint8Array.of(120));
+  log.end();
+  expect(spentMs()).toBeLessThan(1_000);
+  expect((await new Response(log.read({ ...ALL, stream: 'Stderr' })).text()).length).toBe(250_000);
+});
+
+test('output that is written in single bytes is joined for a client that reads slowly', async () => {
+  const taken: Uint8Array[] = [];
+  let isOverflow = false;
+  const output = new ClientOutput(() => {
+    isOverflow = true;
+  });
+  const writerTo = (chunks: Uint8Array[]) =>
+    new WritableStream<Uint8Array>({ write: (bytes) => void chunks.push(bytes) }).getWriter();
+  const [stdout, stderr] = [writerTo(taken), writerTo(taken)];
+  for (let count = 0; count < 100_000; count++) {
+    void output.write(count % 2 === 0 ? stdout : stderr, Uint8Array.of(count % 2));
+  }
+  await output.finished();
+  expect(taken.map(({ length, 0: byte }) => [byte, length])).toEqual([
+    [0, 1],
+    [1, 50_000],
+    [0, 49_999],
+  ]);
+  await output.write(stdout, Uint8Array.of(2));
+  expect(taken).toHaveLength(4);
+  const unread = new WritableStream<Uint8Array>({ write: () => new Promise(() => undefined) }).getWriter();
+  void output.write(unread, new Uint8Array(16 * 1024 * 1024));
+  expect(isOverflow).toBe(false);
+  void output.write(unread, Uint8Array.of(1));
+  expect(isOverflow).toBe(true);
+  await output.finished();
 });
 
 test('the input of a container that does not read holds its clients back', async () => {
