@@ -115,8 +115,9 @@ function keepsDeviceStatus(features: FeatureGates, before: ResourceClaimStatus):
 }
 
 function usesAdminAccess(requests: readonly AnyRequest[], status: ResourceClaimStatus | undefined): boolean {
-  const results = status?.allocation?.devices.results ?? [];
-  return [...requests.map(requestFieldsOf), ...results].some(({ adminAccess = null }) => adminAccess !== null);
+  return [...requests.map(requestFieldsOf), ...resultsOf(status)].some(
+    ({ adminAccess = null }) => adminAccess !== null,
+  );
 }
 
 /** The part of a request with the exact request's fields. */
@@ -128,14 +129,44 @@ export function requestFieldsOf(request: AnyRequest): AnyRequestFields {
 export function checkAdminAccess(draft: object, spec: AnyClaimSpec, context: StrategyContext): void {
   errorsByDraft.delete(draft);
   if (!context.features.enabled('DRAAdminAccess')) return;
-  const index = (spec.devices.requests ?? []).findIndex((request) => requestFieldsOf(request).adminAccess === true);
-  if (index < 0) return;
   // The reference server uses the claim's path for templates too.
-  const problem = namespaceLabelProblem(`${keyPath('spec.devices.requests', index)}.adminAccess`, context);
+  checkNamespace(draft, 'spec.devices.requests', (spec.devices.requests ?? []).map(requestFieldsOf), context);
+}
+
+/** Checks a new allocation. An allocation is immutable, so one with admin access needs no check. */
+export function checkAllocatedAdminAccess(
+  draft: { readonly status: ResourceClaimStatus },
+  live: { readonly spec: AnyClaimSpec; readonly status: ResourceClaimStatus },
+  context: StrategyContext,
+): void {
+  errorsByDraft.delete(draft);
+  const isDropped =
+    !context.features.enabled('DRAAdminAccess') && !usesAdminAccess(live.spec.devices.requests ?? [], live.status);
+  if (isDropped || resultsOf(live.status).some(isAdmin)) return;
+  checkNamespace(draft, 'status.allocation.devices.results', resultsOf(draft.status), context);
+}
+
+function resultsOf(status: ResourceClaimStatus | undefined): readonly Pick<AnyRequestFields, 'adminAccess'>[] {
+  return status?.allocation?.devices.results ?? [];
+}
+
+function isAdmin({ adminAccess }: Pick<AnyRequestFields, 'adminAccess'>): boolean {
+  return adminAccess === true;
+}
+
+function checkNamespace(
+  draft: object,
+  path: string,
+  items: readonly Pick<AnyRequestFields, 'adminAccess'>[],
+  context: StrategyContext,
+): void {
+  const index = items.findIndex(isAdmin);
+  if (index < 0) return;
+  const problem = namespaceLabelProblem(`${keyPath(path, index)}.adminAccess`, context);
   if (problem !== undefined) errorsByDraft.set(draft, problem);
 }
 
-/** The error that {@link checkAdminAccess} found for the object. */
+/** The error that one of these checks found for the object. */
 export function adminAccessProblems(object: object): readonly FieldError[] {
   const problem = errorsByDraft.get(object);
   return problem === undefined ? [] : [problem];

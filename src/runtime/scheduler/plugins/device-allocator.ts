@@ -66,6 +66,8 @@ interface Request {
   readonly name: string;
   readonly deviceClass: StoredDeviceClass;
   readonly count: number;
+  /** The devices may be in use, and stay available for others. */
+  readonly isAdmin: boolean;
   /** The devices to take, if the request is for all. */
   readonly all: readonly Candidate[] | undefined;
   readonly isSelected: (candidate: Candidate) => boolean;
@@ -109,7 +111,8 @@ function nameOf({ metadata }: StoredResourceClaim): string {
 
 function devicesInUse({ objects }: Snapshot): Set<string> {
   const results = objects.list(ResourceClaim).flatMap(({ status }) => status?.allocation?.devices.results ?? []);
-  return new Set(results.map(({ driver, pool, device }) => `${driver}/${pool}/${device}`));
+  const exclusive = results.filter(({ adminAccess }) => adminAccess !== true);
+  return new Set(exclusive.map(({ driver, pool, device }) => `${driver}/${pool}/${device}`));
 }
 
 /** The pools that a node can reach, with the slices of their newest generation. */
@@ -147,12 +150,21 @@ function selects(selector: NodeSelectorOf | undefined, { name, labels }: NodeInf
   return selector?.nodeSelectorTerms.some((term) => matchesTerm(term, name, labels)) ?? false;
 }
 
-function requestsOf(claim: StoredResourceClaim, pools: readonly Pool[], { objects }: Snapshot): readonly Request[] {
+function requestsOf(
+  claim: StoredResourceClaim,
+  pools: readonly Pool[],
+  { objects, features }: Snapshot,
+): readonly Request[] {
   return (claim.spec.devices?.requests ?? []).flatMap(({ name, exactly }): Request[] => {
     const deviceClass = objects.get(DeviceClass, exactly?.deviceClassName ?? '');
     if (exactly === undefined || deviceClass === undefined) return [];
-    const isSelected = selection(claim, deviceClass, exactly.selectors ?? []);
-    const request = { claim, name, deviceClass, isSelected };
+    const { selectors = [], adminAccess = null } = exactly;
+    if (adminAccess !== null && features?.enabled('DRAAdminAccess') !== true) {
+      const text = 'admin access is requested, but the feature is disabled';
+      throw new SchedulingError(`claim ${nameOf(claim)}, request ${name}: ${text}`);
+    }
+    const isSelected = selection(claim, deviceClass, selectors);
+    const request = { claim, name, deviceClass, isSelected, isAdmin: adminAccess === true };
     if (exactly.allocationMode !== 'All') return [{ ...request, count: exactly.count ?? 1, all: undefined }];
     const all = allDevices({ claim, name, isSelected }, pools);
     return [{ ...request, count: all.length, all }];
@@ -207,7 +219,9 @@ function search(
   const invalid = pools.find(({ duplicate }) => duplicate !== undefined);
   const choices: Choice[] = [];
   const isUnused = ({ id }: Candidate) => !inUse.has(id);
-  const isFree = ({ id }: Candidate) => !inUse.has(id) && !choices.some((each) => each.id === id);
+  /** The devices of the choices, except those with admin access. */
+  const chosen = new Set<string>();
+  const isFree = ({ id }: Candidate) => !inUse.has(id) && !chosen.has(id);
   const slots = requests.flatMap((request) => Array.from({ length: request.count }, (_, at) => ({ request, at })));
   const maxTries = budget.forNode();
   let tries = 0;
@@ -221,9 +235,9 @@ function search(
     for (let place = all === undefined ? begin : at; place < end; place++) {
       const candidate = options[place] as Candidate;
       if (all === undefined && candidate === invalid?.candidates[0]) throw invalidPool(invalid);
-      if (++tries === MANY_TRIES && isImpossible(requests, candidates.filter(isUnused))) tries = maxTries;
+      if (++tries === MANY_TRIES && isImpossible(requests, candidates, isUnused)) tries = maxTries;
       if (tries >= maxTries) return false;
-      if (!isFree(candidate) || !request.isSelected(candidate)) continue;
+      if (!(request.isAdmin || isFree(candidate)) || !request.isSelected(candidate)) continue;
       const choice = { ...candidate, request };
       if (!meetsConstraints(choice, choices)) {
         if (all === undefined) continue;
@@ -231,8 +245,12 @@ function search(
         throw new SchedulingError(`claim ${nameOf(request.claim)}, request ${request.name}: ${text}`);
       }
       choices.push(choice);
-      if (fill(index + 1, slots[index + 1]?.request === request ? place + 1 : 0)) return true;
+      if (!request.isAdmin) chosen.add(choice.id);
+      // Admin access can be to one device several times.
+      const next = request.isAdmin ? place : place + 1;
+      if (fill(index + 1, slots[index + 1]?.request === request ? next : 0)) return true;
       choices.pop();
+      if (!request.isAdmin) chosen.delete(choice.id);
     }
     return false;
   };
@@ -242,10 +260,16 @@ function search(
 }
 
 /** Whether a request selects too few devices. Errors are left to the search, which may not come to the device. */
-function isImpossible(requests: readonly Request[], unused: readonly Candidate[]): boolean {
+function isImpossible(
+  requests: readonly Request[],
+  candidates: readonly Candidate[],
+  isUnused: (candidate: Candidate) => boolean,
+): boolean {
   // The search reports devices of such a request that do not meet a constraint.
   const end = requests.findIndex(({ all }) => all !== undefined);
-  const isLacking = ({ isSelected, count }: Request) => unused.filter(isSelected).length < count;
+  const unused = candidates.filter(isUnused);
+  const isLacking = ({ isSelected, count, isAdmin }: Request) =>
+    isAdmin ? !candidates.some(isSelected) : unused.filter(isSelected).length < count;
   return recoverFrom(
     SchedulingError,
     () => (end < 0 ? requests : requests.slice(0, end)).some(isLacking),
@@ -289,7 +313,7 @@ function allocationOf(
     driver: slice.spec.driver,
     pool: slice.spec.pool.name,
     device: device.name,
-    adminAccess: null,
+    adminAccess: request.isAdmin ? true : null,
   }));
   const config = configOf(
     claim,

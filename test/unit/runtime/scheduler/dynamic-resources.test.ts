@@ -4,6 +4,7 @@ import { controllers } from 'orchplane/controllers';
 import { DeviceClass, Node, Pod, ResourceClaim, ResourceSlice } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
+import { featureGates } from '../../../../src/kinds/feature-gates.js';
 import { scheduler } from '../../../../src/runtime/scheduler/index.js';
 import { allocateDevices } from '../../../../src/runtime/scheduler/plugins/device-allocator.js';
 import { node, object, place, pod, snapshotOf } from './fixture.js';
@@ -76,6 +77,38 @@ describe('DynamicResources', () => {
     const objects = [anyClass, slice('a', [device('d0')]), slice('b', [device('d0')]), claim([request()])];
     expect(place(user, snapshotOf(nodes, objects))).toEqual(['a', 'b']);
     expect(place(user, snapshotOf(nodes, [...objects, other]))).toEqual(['b']);
+  });
+
+  test('gives admin access to devices that are in use, and keeps them available', () => {
+    const used = (adminAccess: boolean | null) => {
+      const results = [{ driver: DRIVER, pool: 'a', device: 'd0', adminAccess }];
+      return object('ResourceClaim', 'other', { spec: {}, status: { allocation: { devices: { results } } } });
+    };
+    const objects = [anyClass, slice('a', [device('d0')])];
+    const features = featureGates({ DynamicResourceAllocation: true, DRAAdminAccess: true });
+    const admin = request('r', { count: 2, adminAccess: true });
+    const allocated = (other: ReturnType<typeof object>, ...requests: object[]) => {
+      const snapshot = { ...snapshotOf([node('a')], [...objects, other]), features };
+      const wanted = claim(requests) as unknown as Parameters<typeof allocateDevices>[0][number];
+      const [allocation] = allocateDevices([wanted], node('a'), snapshot) ?? [];
+      return allocation?.devices.results?.map(({ request: name, ...result }) => [
+        name,
+        result.device,
+        result.adminAccess,
+      ]);
+    };
+    expect(allocated(used(null), request('r', { adminAccess: true }))).toEqual([['r', 'd0', true]]);
+    expect(allocated(used(null), request())).toBeUndefined();
+    expect(allocated(used(null), request('r', { adminAccess: false }))).toBeUndefined();
+    expect(allocated(used(true), request())).toEqual([['r', 'd0', null]]);
+    expect(allocated(used(true), admin, request('s'))).toEqual([
+      ['r', 'd0', true],
+      ['r', 'd0', true],
+      ['s', 'd0', null],
+    ]);
+    expect(() => place(user, snapshotOf(nodes, [...objects, claim([admin])]))).toThrow(
+      'claim default/c, request r: admin access is requested, but the feature is disabled',
+    );
   });
 
   test('ignores slices of an old generation', () => {
