@@ -3,7 +3,7 @@
  * in use, and that satisfy the constraints of their claim.
  * upstream: dynamic-resource-allocation/structured/allocator.go
  */
-import { DeviceSelectionError, matchDevices } from '../../../cel/index.js';
+import { DeviceSelectionError, type SelectorLike, selectsDevice } from '../../../cel/index.js';
 import { matchesTerm } from '../../../controllers/workloads/daemon-set/placement.js';
 import type { ObjectOf } from '../../../kinds/kind.js';
 import { DeviceClass } from '../../../kinds/resource/v1beta2/device-class.js';
@@ -14,6 +14,7 @@ import { deepEqual, own } from '../../../util/json.js';
 import { getOrInsertComputed } from '../../../util/once.js';
 import { SchedulingError } from '../plugin.js';
 import type { NodeInfo, Snapshot } from '../snapshot.js';
+import { SearchBudget } from './device-search-budget.js';
 
 export type StoredResourceClaim = ObjectOf<typeof ResourceClaim>;
 type StoredSlice = ObjectOf<typeof ResourceSlice>;
@@ -24,26 +25,8 @@ type NodeSelectorOf = NonNullable<Allocation['nodeSelector']>;
 
 /** The API limits the devices of a claim. */
 const MAX_DEVICES = 32;
-/** The number of combinations grows exponentially with the devices of a claim. */
-const MAX_TRIES = 1_000_000;
-/** Enough for a node on which most combinations are solutions. */
-const MIN_TRIES = 10_000;
 /** After so many tries it is worth while to look at all devices. */
 const MANY_TRIES = 1_000;
-
-/** Limits the devices that are tried for a pod on all nodes, because the search blocks the event loop. */
-export class SearchBudget {
-  #left = MAX_TRIES;
-
-  /** The part for one node. The next node gets half of what it leaves. */
-  forNode(): number {
-    return Math.max(MIN_TRIES, Math.trunc(this.#left / 2));
-  }
-
-  spend(tries: number): void {
-    this.#left = Math.max(0, this.#left - tries);
-  }
-}
 
 /** A device that the node can reach. */
 interface Candidate {
@@ -68,9 +51,16 @@ interface Request {
   readonly count: number;
   /** The devices may be in use, and stay available for others. */
   readonly isAdmin: boolean;
+  readonly constraints: readonly Constraint[];
   /** The devices to take, if the request is for all. */
   readonly all: readonly Candidate[] | undefined;
   readonly isSelected: (candidate: Candidate) => boolean;
+}
+
+/** Devices of these requests, or of all if there are none, have the same value of an attribute. */
+interface Constraint {
+  readonly attribute: string;
+  readonly requests: ReadonlySet<string>;
 }
 
 interface Choice extends Candidate {
@@ -88,7 +78,7 @@ export function allocateDevices(
   budget = new SearchBudget(),
 ): readonly Allocation[] | undefined {
   const pools = poolsOf(node, snapshot.objects.list(ResourceSlice));
-  const requests = claims.flatMap((claim) => requestsOf(claim, pools, snapshot));
+  const requests = claims.flatMap((claim) => requestsOf(claim, pools, snapshot, budget));
   for (const claim of claims) {
     const count = requests.filter((each) => each.claim === claim).reduce((sum, each) => sum + each.count, 0);
     if (count <= MAX_DEVICES) continue;
@@ -97,7 +87,8 @@ export function allocateDevices(
     );
   }
   if (requests.some(({ all }) => all?.length === 0)) return undefined;
-  const choices = search(requests, pools, devicesInUse(snapshot), budget);
+  budget.inUse ??= devicesInUse(snapshot);
+  const choices = search(requests, pools, budget.inUse, budget);
   if (choices === undefined) return undefined;
   return claims.map((claim) => {
     const own = choices.filter(({ request }) => request.claim === claim);
@@ -142,7 +133,9 @@ function poolsOf(node: NodeInfo, slices: readonly StoredSlice[]): readonly Pool[
       (slice.spec.devices ?? []).map((device) => ({ id: `${id}/${device.name}`, device, slice })),
     );
     const names = candidates.map(({ device }) => device.name);
-    return { id, slices: list, candidates, duplicate: names.find((name, index) => names.indexOf(name) !== index) };
+    const seen = new Set<string>();
+    const duplicate = names.find((name) => seen.size === seen.add(name).size);
+    return { id, slices: list, candidates, duplicate };
   });
 }
 
@@ -154,32 +147,50 @@ function requestsOf(
   claim: StoredResourceClaim,
   pools: readonly Pool[],
   { objects, features }: Snapshot,
+  budget: SearchBudget,
 ): readonly Request[] {
+  const constraints = (claim.spec.devices?.constraints ?? []).map(({ requests = [], matchAttribute = '' }) => ({
+    attribute: matchAttribute,
+    requests: new Set(requests),
+  }));
   return (claim.spec.devices?.requests ?? []).flatMap(({ name, exactly }): Request[] => {
     const deviceClass = objects.get(DeviceClass, exactly?.deviceClassName ?? '');
     if (exactly === undefined || deviceClass === undefined) return [];
-    const { selectors = [], adminAccess = null } = exactly;
+    const { adminAccess = null } = exactly;
     if (adminAccess !== null && features?.enabled('DRAAdminAccess') !== true) {
       const text = 'admin access is requested, but the feature is disabled';
       throw new SchedulingError(`claim ${nameOf(claim)}, request ${name}: ${text}`);
     }
-    const isSelected = selection(claim, deviceClass, selectors);
-    const request = { claim, name, deviceClass, isSelected, isAdmin: adminAccess === true };
+    const request = {
+      claim,
+      name,
+      deviceClass,
+      isSelected: selection(claim, deviceClass, exactly, budget),
+      isAdmin: adminAccess === true,
+      constraints: constraints.filter((constraint) => concerns(constraint, name)),
+    };
     if (exactly.allocationMode !== 'All') return [{ ...request, count: exactly.count ?? 1, all: undefined }];
-    const all = allDevices({ claim, name, isSelected }, pools);
+    const all = allDevices(request, pools);
     return [{ ...request, count: all.length, all }];
   });
 }
 
-type Selectors = Parameters<typeof matchDevices>[0];
-
 /** Whether a class and a request select a device; each device is evaluated once. */
-function selection(claim: StoredResourceClaim, deviceClass: StoredDeviceClass, selectors: Selectors) {
-  const known = new Map<string, boolean>();
-  const isMatch = (from: Selectors, { device, slice }: Candidate, prefix: string) => {
+function selection(
+  claim: StoredResourceClaim,
+  deviceClass: StoredDeviceClass,
+  request: { readonly selectors?: readonly SelectorLike[] },
+  { selected, spendCost }: SearchBudget,
+) {
+  const known = getOrInsertComputed(selected, request, () => new Map<object, boolean>());
+  const isMatch = (
+    from: StoredDeviceClass | readonly SelectorLike[],
+    { device, slice }: Candidate,
+    prefix: string,
+  ): boolean => {
     const { attributes = {}, capacity = {} } = device;
     try {
-      return matchDevices(from, [{ driver: slice.spec.driver, attributes, capacity }]).length > 0;
+      return selectsDevice(from, { driver: slice.spec.driver, attributes, capacity }, spendCost);
     } catch (error) {
       if (!(error instanceof DeviceSelectionError)) throw error;
       throw new SchedulingError(`${prefix}${error.message}`);
@@ -188,8 +199,9 @@ function selection(claim: StoredResourceClaim, deviceClass: StoredDeviceClass, s
   return (candidate: Candidate) =>
     getOrInsertComputed(
       known,
-      candidate.id,
-      () => isMatch(deviceClass, candidate, '') && isMatch(selectors, candidate, `claim ${nameOf(claim)}: `),
+      candidate.device,
+      () =>
+        isMatch(deviceClass, candidate, '') && isMatch(request.selectors ?? [], candidate, `claim ${nameOf(claim)}: `),
     );
 }
 
@@ -223,8 +235,9 @@ function search(
   const chosen = new Set<string>();
   const isFree = ({ id }: Candidate) => !inUse.has(id) && !chosen.has(id);
   const slots = requests.flatMap((request) => Array.from({ length: request.count }, (_, at) => ({ request, at })));
-  const maxTries = budget.forNode();
+  const maxTries = budget.triesOfNode();
   let tries = 0;
+  let hasLooked = false;
   /** `begin`: the devices before it were tried for the same request, whose devices have no order. */
   const fill = (index: number, begin: number): boolean => {
     const slot = slots[index];
@@ -235,7 +248,12 @@ function search(
     for (let place = all === undefined ? begin : at; place < end; place++) {
       const candidate = options[place] as Candidate;
       if (all === undefined && candidate === invalid?.candidates[0]) throw invalidPool(invalid);
-      if (++tries === MANY_TRIES && isImpossible(requests, candidates, isUnused)) tries = maxTries;
+      // Many constraints take as long as several devices.
+      tries += 1 + Math.trunc(request.constraints.length / 4);
+      if (tries >= MANY_TRIES && !hasLooked) {
+        hasLooked = true;
+        if (isImpossible(requests, candidates, isUnused)) tries = maxTries;
+      }
       if (tries >= maxTries) return false;
       if (!(request.isAdmin || isFree(candidate)) || !request.isSelected(candidate)) continue;
       const choice = { ...candidate, request };
@@ -255,7 +273,7 @@ function search(
     return false;
   };
   const isFound = fill(0, 0);
-  budget.spend(tries);
+  budget.spendTries(tries);
   return isFound ? choices : undefined;
 }
 
@@ -284,15 +302,17 @@ function invalidPool({ id, duplicate }: Pool): SchedulingError {
 
 /** Whether the devices of a claim have the same values of the attributes that its constraints name. */
 function meetsConstraints(choice: Choice, choices: readonly Choice[]): boolean {
-  const { claim, name } = choice.request;
-  return (claim.spec.devices?.constraints ?? []).every(({ requests = [], matchAttribute = '' }) => {
-    const concerns = (request: string) => requests.length === 0 || requests.includes(request);
-    if (!concerns(name)) return true;
-    const value = attributeOf(choice, matchAttribute);
+  const { claim, constraints } = choice.request;
+  return constraints.every((constraint) => {
+    const value = attributeOf(choice, constraint.attribute);
     if (value === undefined) return false;
-    const other = choices.find(({ request }) => request.claim === claim && concerns(request.name));
-    return other === undefined || deepEqual(attributeOf(other, matchAttribute), value);
+    const other = choices.find(({ request }) => request.claim === claim && concerns(constraint, request.name));
+    return other === undefined || deepEqual(attributeOf(other, constraint.attribute), value);
   });
+}
+
+function concerns({ requests }: Constraint, name: string): boolean {
+  return requests.size === 0 || requests.has(name);
 }
 
 /** An attribute by its qualified name. Attributes of the driver's domain may be listed without it. */
