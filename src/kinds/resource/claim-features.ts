@@ -72,9 +72,7 @@ export function dropDisabledRequestFields(
       forgetSentEmpty(request, 'firstAvailable');
     }
   }
-  if (!features.enabled('DRAAdminAccess') && !usesAdminAccess(live, before?.status)) {
-    for (const request of requests) dropAdminAccess(request);
-  }
+  if (dropsAdminAccess(features, before)) for (const request of requests) dropAdminAccess(request);
 }
 
 function dropAdminAccess(request: AnyRequest): void {
@@ -90,7 +88,7 @@ export function dropDisabledStatusFields(
   features: FeatureGates,
   before: { readonly spec: AnyClaimSpec; readonly status: ResourceClaimStatus },
 ): void {
-  if (!features.enabled('DRAAdminAccess') && !usesAdminAccess(before.spec.devices.requests ?? [], before.status)) {
+  if (dropsAdminAccess(features, before)) {
     for (const result of status.allocation?.devices.results ?? []) result.adminAccess = null;
   }
   if (!keepsDeviceStatus(features, before.status)) delete status.devices;
@@ -114,10 +112,13 @@ function keepsDeviceStatus(features: FeatureGates, before: ResourceClaimStatus):
   return features.enabled('DRAResourceClaimDeviceStatus') || (before.devices ?? []).length > 0;
 }
 
-function usesAdminAccess(requests: readonly AnyRequest[], status: ResourceClaimStatus | undefined): boolean {
-  return [...requests.map(requestFieldsOf), ...resultsOf(status)].some(
-    ({ adminAccess = null }) => adminAccess !== null,
-  );
+/** Whether fields for admin access are dropped: the gate is disabled, and the live object does not use them. */
+function dropsAdminAccess(
+  features: FeatureGates,
+  before: { readonly spec: AnyClaimSpec; readonly status?: ResourceClaimStatus } | undefined,
+): boolean {
+  const used = [...(before?.spec.devices.requests ?? []).map(requestFieldsOf), ...resultsOf(before?.status)];
+  return !features.enabled('DRAAdminAccess') && used.every(({ adminAccess = null }) => adminAccess === null);
 }
 
 /** The part of a request with the exact request's fields. */
@@ -140,9 +141,7 @@ export function checkAllocatedAdminAccess(
   context: StrategyContext,
 ): void {
   errorsByDraft.delete(draft);
-  const isDropped =
-    !context.features.enabled('DRAAdminAccess') && !usesAdminAccess(live.spec.devices.requests ?? [], live.status);
-  if (isDropped || resultsOf(live.status).some(isAdmin)) return;
+  if (dropsAdminAccess(context.features, live) || resultsOf(live.status).some(isAdmin)) return;
   checkNamespace(draft, 'status.allocation.devices.results', resultsOf(draft.status), context);
 }
 
