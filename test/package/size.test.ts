@@ -17,7 +17,7 @@ const BUDGET_KB: Readonly<Record<string, number>> = {
   // Includes journals, initial states and time travel, about 4 kB.
   core: 143.5,
   // Includes the schema-based copying of stored specs.
-  kinds: 311,
+  kinds: 311.2,
   admission: 150.5,
   // Two thirds of it are the kinds that controllers use. Node lifecycle, taints, tokens and topology hints take 8 kB.
   controllers: 401.5,
