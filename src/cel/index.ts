@@ -18,6 +18,7 @@ export {
   type SelectableCapacity,
   type SelectableDevice,
   type SelectorLike,
+  selectsDevice,
 } from './devices/match.js';
 export type { CheckedExpression, Environment, Outcome, Program, Variables } from './engine.js';
 export { createEnvironment } from './environment.js';

@@ -93,6 +93,8 @@ export interface SubresourceStrategy<Object = unknown> {
   readonly tables?: false;
   /** Fields that writes to the subresource can own; absent: all. */
   readonly ownableFields?: OwnableFields;
+  /** Reads other objects before the draft is prepared; `validate` reports what it found. */
+  readonly lookUp?: (draft: DraftObject & Object, live: ApiObject & Object, context: StrategyContext) => void;
   /** Resets the fields that a write to the subresource cannot change. */
   readonly prepare: (draft: DraftObject & Object, live: ApiObject & Object, context: HookContext) => void;
   readonly validate?: ValidateUpdate<Object>;

@@ -3,8 +3,7 @@
  * fetch takes no client certificates, so requests use Node's http and https modules.
  */
 import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { Agent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps, Agent as SecureAgent } from 'node:https';
 import { dirname, resolve as resolvePath } from 'node:path';
@@ -221,7 +220,7 @@ const UNSUPPORTED_USER_FIELDS = [
  * content may change.
  */
 function tokenOf(config: ContextConfig): KubeconfigBackend['token'] {
-  const { user, folder } = config;
+  const { user } = config;
   const unknown = UNSUPPORTED_USER_FIELDS.find((key) => user[key] !== undefined && user[key] !== null);
   if (unknown !== undefined) {
     throw configError(
@@ -231,7 +230,7 @@ function tokenOf(config: ContextConfig): KubeconfigBackend['token'] {
   }
   const file = stringAt(config, user, 'tokenFile');
   if (file === undefined) return checkedToken(stringAt(config, user, 'token'));
-  return async () => checkedToken((await readFile(resolvePath(folder, file), 'utf8')).trim()) ?? '';
+  return async () => checkedToken(readNamedFile(config, 'tokenFile', file).trim()) ?? '';
 }
 
 /** An agent with the cluster's CA and the user's certificate. Invalid certificates are reported here. */
@@ -265,7 +264,26 @@ function pemAt(config: ContextConfig, part: ConfigPart, key: string): string | u
   const data = stringAt(config, part, `${key}-data`);
   if (data !== undefined) return Buffer.from(data, 'base64').toString();
   const file = stringAt(config, part, key);
-  return file === undefined ? undefined : readFileSync(resolvePath(config.folder, file), 'utf8');
+  return file === undefined ? undefined : readNamedFile(config, key, file);
+}
+
+/** A certificate, a key or a token is shorter. */
+const MAX_NAMED_FILE_BYTES = 16 * 1024 * 1024;
+
+/** The text of a file that the kubeconfig names. Reading a device or a pipe may never end. */
+function readNamedFile(config: ContextConfig, key: string, file: string): string {
+  // Without O_NONBLOCK, opening a pipe waits for a writer.
+  const descriptor = openSync(resolvePath(config.folder, file), constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const status = fstatSync(descriptor);
+    if (!status.isFile()) throw configError(config, `${key} ${JSON.stringify(file)} is no regular file`);
+    if (status.size > MAX_NAMED_FILE_BYTES) {
+      throw configError(config, `${key} ${JSON.stringify(file)} has more than ${MAX_NAMED_FILE_BYTES} bytes`);
+    }
+    return readFileSync(descriptor, 'utf8');
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** TCP keep-alive detects a dead peer on an idle watch. */

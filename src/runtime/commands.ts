@@ -2,6 +2,7 @@
  * Commands that every program image has, so that `kubectl exec`, probes and hooks can inspect a container: a small part of
  * what busybox offers. There is no shell.
  */
+import { JoinedBytes } from '../util/bytes.js';
 import { nextTurn } from '../util/clock.js';
 import { MAX_VOLUME_BYTES } from './files/file-tree.js';
 import type { Program, ProgramContainer } from './program.js';
@@ -25,16 +26,16 @@ export const builtInCommands: Readonly<Record<string, Program>> = {
   date: ({ clock, stdout }) => stdout.write(`${new Date(clock.now()).toUTCString()}\n`),
   sleep: async ({ args, sleep, untilStopped }) =>
     args[0] === 'infinity' ? untilStopped() : sleep(Number(args[0]) * 1000),
-  cat: async ({ args, files, stdin, stdout, stderr }) => {
+  cat: async ({ args, files, stdin, stdout, stderr, signal }) => {
     if (args.length === 0) {
       for await (const bytes of chunksOf(stdin)) stdout.write(bytes);
       return 0;
     }
-    return forEachPath({ args, stderr }, 'cat', (path) => stdout.write(files.read(path)));
+    return forEachPath({ args, stderr, signal }, 'cat', (path) => stdout.write(files.read(path)));
   },
-  ls: ({ args, files, stdout, stderr }) => {
+  ls: ({ args, files, stdout, stderr, signal }) => {
     const paths = args.filter((arg) => !arg.startsWith('-'));
-    return forEachPath({ args: paths.length === 0 ? ['/'] : paths, stderr }, 'ls', (path) => {
+    return forEachPath({ args: paths.length === 0 ? ['/'] : paths, stderr, signal }, 'ls', (path) => {
       const names = files.isDirectory(path) ? files.list(path) : [path];
       if (!files.exists(path)) files.read(path);
       stdout.write(names.map((name) => `${name}\n`).join(''));
@@ -47,22 +48,21 @@ export const builtInCommands: Readonly<Record<string, Program>> = {
     if (flag === '-f') return files.exists(path) && !files.isDirectory(path) ? 0 : 1;
     return 2;
   },
-  rm: ({ args, files, stderr }) =>
-    forEachPath({ args: args.filter((arg) => !arg.startsWith('-')), stderr }, 'rm', (path) => files.remove(path)),
-  tee: async ({ args, files, stdin, stdout, stderr }) => {
-    const parts: Uint8Array[] = [];
-    let length = 0;
+  rm: ({ args, files, stderr, signal }) => {
+    const paths = args.filter((arg) => !arg.startsWith('-'));
+    return forEachPath({ args: paths, stderr, signal }, 'rm', (path) => files.remove(path));
+  },
+  tee: async ({ args, files, stdin, stdout, stderr, signal }) => {
+    const content = new JoinedBytes();
     for await (const bytes of chunksOf(stdin)) {
       stdout.write(bytes);
-      parts.push(bytes);
-      length += bytes.length;
-      if (length <= MAX_VOLUME_BYTES) continue;
+      content.add(bytes);
+      if (content.length <= MAX_VOLUME_BYTES) continue;
       stderr.write('tee: no space left on device\n');
       return 1;
     }
-    const content = new Uint8Array(await new Blob(parts as BlobPart[]).arrayBuffer());
-    for (const path of args) files.write(path, content);
-    return 0;
+    const bytes = content.bytes();
+    return forEachPath({ args, stderr, signal }, 'tee', (path) => files.write(path, bytes));
   },
 };
 
@@ -73,7 +73,7 @@ function printEnvironment({ env, stdout }: Pick<ProgramContainer, 'args' | 'env'
 
 /** Exit code 1 if an operation failed; the message goes to standard error. */
 async function forEachPath(
-  { args, stderr }: Pick<ProgramContainer, 'args' | 'stderr'>,
+  { args, stderr, signal }: Pick<ProgramContainer, 'args' | 'stderr' | 'signal'>,
   command: string,
   run: (path: string) => void,
 ): Promise<number> {
@@ -81,6 +81,7 @@ async function forEachPath(
   for (const [at, path] of args.entries()) {
     // A client can name thousands of files.
     if (at > 0) await nextTurn();
+    if (signal.aborted) return 1;
     try {
       run(path);
     } catch (error) {

@@ -210,6 +210,7 @@ function finishWrite(draft: DraftObject, target: WriteTarget, write: WriteOperat
     subresource === undefined
       ? strategy.write.allocate?.(draft, live, strategyContext(write, deleteObject))
       : undefined;
+  if (live !== undefined) subresource?.lookUp?.(draft, live, strategyContext(write, deleteObject));
   write.groupKind = groupKindOf(draft, served);
   prepare(draft, target, write);
   validate(draft, target, write);

@@ -74,20 +74,28 @@ export function matchDevices<Device extends SelectableDevice>(
   from: ClassLike | readonly SelectorLike[],
   devices: readonly Device[],
 ): Device[] {
-  const selectors = selectorsOf(from);
+  selectorsOf(from);
   checkDevices(devices);
-  const owner = 'spec' in from ? `class ${from.metadata?.name ?? ''}: ` : '';
-  return devices.filter((device) => {
-    const value = attempt(() => deviceValue(device));
-    return selectors.every((selector, index) => {
-      const fail = (what: string) => new DeviceSelectionError(`${owner}selector #${index}: ${what}`);
-      const compiled = programOf(expressionOf(selector));
-      if (typeof compiled === 'string') throw fail(`CEL compile error: ${compiled}`);
-      if ('problem' in value) throw fail(`CEL runtime error: ${value.problem}`);
-      const matches = evaluate(compiled, value.value);
-      if (typeof matches === 'string') throw fail(`CEL runtime error: ${matches}`);
-      return matches;
-    });
+  return devices.filter((device) => selectsDevice(from, device));
+}
+
+/** Whether every selector is true for a device. `spend` gets the cost of each compilation and evaluation. */
+export function selectsDevice(
+  from: ClassLike | readonly SelectorLike[],
+  device: SelectableDevice,
+  spend: (cost: number) => void = () => undefined,
+): boolean {
+  const [owner, selectors = []] =
+    'spec' in from ? [`class ${from.metadata?.name ?? ''}: `, from.spec.selectors] : ['', from];
+  const value = attempt(() => deviceValue(device));
+  return selectors.every((selector, index) => {
+    const fail = (what: string) => new DeviceSelectionError(`${owner}selector #${index}: ${what}`);
+    const compiled = programOf(expressionOf(selector), spend);
+    if (typeof compiled === 'string') throw fail(`CEL compile error: ${compiled}`);
+    if ('problem' in value) throw fail(`CEL runtime error: ${value.problem}`);
+    const matches = evaluate(compiled, value.value, spend);
+    if (typeof matches === 'string') throw fail(`CEL runtime error: ${matches}`);
+    return matches;
   });
 }
 
@@ -126,8 +134,9 @@ function attempt(make: () => CelMap): { readonly value: CelMap } | { readonly pr
 }
 
 /** Whether a device satisfies a selector, or an error message. */
-function evaluate(program: Program, device: CelMap): boolean | string {
-  const { value, error } = program.evaluate(new Map([['device', device]]), { costLimit: MAX_SELECTOR_COST });
+function evaluate(program: Program, device: CelMap, spend: (cost: number) => void): boolean | string {
+  const { value, error, cost } = program.evaluate(new Map([['device', device]]), { costLimit: MAX_SELECTOR_COST });
+  spend(Math.max(cost, MIN_EVALUATION_COST));
   if (error !== undefined) return error.message;
   const result = unwrapOptional(value);
   if (typeof result === 'boolean') return result;
@@ -171,10 +180,17 @@ const MAX_CACHED_PROGRAMS = 200;
 
 const programCache = new Map<string, Program | string>();
 
+/** What an evaluation costs apart from the steps of the expression. */
+const MIN_EVALUATION_COST = 20;
+/** What a compilation costs, in units of an evaluation. */
+const COMPILATION_COST = 2_000;
+const COMPILATION_COST_PER_CHARACTER = 50;
+
 /** Returns the program or an error message. Expressions count as stored: they were accepted before. */
-function programOf(expression: string): Program | string {
+function programOf(expression: string, spend: (cost: number) => void): Program | string {
   const known = programCache.get(expression);
   if (known !== undefined) return known;
+  spend(COMPILATION_COST + COMPILATION_COST_PER_CHARACTER * expression.length);
   if (programCache.size >= MAX_CACHED_PROGRAMS) programCache.clear();
   const compiled = compileDeviceSelector(expression, { stored: true });
   const made = compiled.problem ?? compiled.program;

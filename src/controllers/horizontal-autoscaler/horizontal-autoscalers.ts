@@ -35,6 +35,9 @@ export interface HorizontalAutoscalersOptions {
   readonly initialReadinessDelayMs?: number | undefined;
 }
 
+/** The reference server names all autoscalers of the same pods in the status of each of them. */
+const MAX_NAMED_SIBLINGS = 20;
+
 /**
  * Scales the targets of HorizontalPodAutoscalers.
  *
@@ -274,10 +277,16 @@ class Scaling extends ControllerPart<HorizontalAutoscalersOptions> {
     this.#selectors.set(namespace, siblings.set(name, selector));
     const selects = (by: LabelSelector) => (pod: StoredPod) => matchesLabels(by, pod.metadata.labels);
     const pods = this.#selectPods(namespace, selector);
-    const conflicting = [...siblings].filter(([, other]) => pods.some(selects(other))).map(([sibling]) => sibling);
+    const conflicting: string[] = [];
+    for (const [sibling, other] of siblings) {
+      if (conflicting.length > MAX_NAMED_SIBLINGS) break;
+      if (pods.some(selects(other))) conflicting.push(sibling);
+    }
     if (conflicting.length > 1) {
-      const list = conflicting.sort().map((sibling) => `{${sibling} ${namespace}}`);
-      throw new SelectorError(`pods by selector ${text} are controlled by multiple HPAs: [${list.join(' ')}]`, {
+      const named = conflicting.slice(0, MAX_NAMED_SIBLINGS).sort();
+      const list = named.map((sibling) => `{${sibling} ${namespace}}`).join(' ');
+      const more = conflicting.length > named.length ? ' and more' : '';
+      throw new SelectorError(`pods by selector ${text} are controlled by multiple HPAs: [${list}]${more}`, {
         event: 'AmbiguousSelector',
         reason: 'AmbiguousSelector',
       });

@@ -72,9 +72,7 @@ export function dropDisabledRequestFields(
       forgetSentEmpty(request, 'firstAvailable');
     }
   }
-  if (!features.enabled('DRAAdminAccess') && !usesAdminAccess(live, before?.status)) {
-    for (const request of requests) dropAdminAccess(request);
-  }
+  if (dropsAdminAccess(features, before)) for (const request of requests) dropAdminAccess(request);
 }
 
 function dropAdminAccess(request: AnyRequest): void {
@@ -90,7 +88,7 @@ export function dropDisabledStatusFields(
   features: FeatureGates,
   before: { readonly spec: AnyClaimSpec; readonly status: ResourceClaimStatus },
 ): void {
-  if (!features.enabled('DRAAdminAccess') && !usesAdminAccess(before.spec.devices.requests ?? [], before.status)) {
+  if (dropsAdminAccess(features, before)) {
     for (const result of status.allocation?.devices.results ?? []) result.adminAccess = null;
   }
   if (!keepsDeviceStatus(features, before.status)) delete status.devices;
@@ -114,9 +112,13 @@ function keepsDeviceStatus(features: FeatureGates, before: ResourceClaimStatus):
   return features.enabled('DRAResourceClaimDeviceStatus') || (before.devices ?? []).length > 0;
 }
 
-function usesAdminAccess(requests: readonly AnyRequest[], status: ResourceClaimStatus | undefined): boolean {
-  const results = status?.allocation?.devices.results ?? [];
-  return [...requests.map(requestFieldsOf), ...results].some(({ adminAccess = null }) => adminAccess !== null);
+/** Whether fields for admin access are dropped: the gate is disabled, and the live object does not use them. */
+function dropsAdminAccess(
+  features: FeatureGates,
+  before: { readonly spec: AnyClaimSpec; readonly status?: ResourceClaimStatus } | undefined,
+): boolean {
+  const used = [...(before?.spec.devices.requests ?? []).map(requestFieldsOf), ...resultsOf(before?.status)];
+  return !features.enabled('DRAAdminAccess') && used.every(({ adminAccess = null }) => adminAccess === null);
 }
 
 /** The part of a request with the exact request's fields. */
@@ -128,14 +130,42 @@ export function requestFieldsOf(request: AnyRequest): AnyRequestFields {
 export function checkAdminAccess(draft: object, spec: AnyClaimSpec, context: StrategyContext): void {
   errorsByDraft.delete(draft);
   if (!context.features.enabled('DRAAdminAccess')) return;
-  const index = (spec.devices.requests ?? []).findIndex((request) => requestFieldsOf(request).adminAccess === true);
-  if (index < 0) return;
   // The reference server uses the claim's path for templates too.
-  const problem = namespaceLabelProblem(`${keyPath('spec.devices.requests', index)}.adminAccess`, context);
+  checkNamespace(draft, 'spec.devices.requests', (spec.devices.requests ?? []).map(requestFieldsOf), context);
+}
+
+/** Checks a new allocation. An allocation is immutable, so one with admin access needs no check. */
+export function checkAllocatedAdminAccess(
+  draft: { readonly status: ResourceClaimStatus },
+  live: { readonly spec: AnyClaimSpec; readonly status: ResourceClaimStatus },
+  context: StrategyContext,
+): void {
+  errorsByDraft.delete(draft);
+  if (dropsAdminAccess(context.features, live) || resultsOf(live.status).some(isAdmin)) return;
+  checkNamespace(draft, 'status.allocation.devices.results', resultsOf(draft.status), context);
+}
+
+function resultsOf(status: ResourceClaimStatus | undefined): readonly Pick<AnyRequestFields, 'adminAccess'>[] {
+  return status?.allocation?.devices.results ?? [];
+}
+
+function isAdmin({ adminAccess }: Pick<AnyRequestFields, 'adminAccess'>): boolean {
+  return adminAccess === true;
+}
+
+function checkNamespace(
+  draft: object,
+  path: string,
+  items: readonly Pick<AnyRequestFields, 'adminAccess'>[],
+  context: StrategyContext,
+): void {
+  const index = items.findIndex(isAdmin);
+  if (index < 0) return;
+  const problem = namespaceLabelProblem(`${keyPath(path, index)}.adminAccess`, context);
   if (problem !== undefined) errorsByDraft.set(draft, problem);
 }
 
-/** The error that {@link checkAdminAccess} found for the object. */
+/** The error that one of these checks found for the object. */
 export function adminAccessProblems(object: object): readonly FieldError[] {
   const problem = errorsByDraft.get(object);
   return problem === undefined ? [] : [problem];

@@ -47,11 +47,12 @@ export function statusSubresource<Object = unknown>(
     /** By default all fields that are not reset. */
     readonly ownableFields?: OwnableFields;
     readonly tables?: false;
-  } & Partial<Pick<SubresourceStrategy<NoInfer<Object>>, 'prepare' | 'validate' | 'warnings'>>,
+  } & Partial<Pick<SubresourceStrategy<NoInfer<Object>>, 'lookUp' | 'prepare' | 'validate' | 'warnings'>>,
 ): SubresourceStrategy<Object> {
   const {
     keeps = ['spec'],
     metadata = 'free',
+    lookUp,
     prepare,
     validate,
     metadataValidation,
@@ -67,6 +68,7 @@ export function statusSubresource<Object = unknown>(
       keepMetadata(draft, live, metadata);
       prepare?.(draft, live, context);
     },
+    ...(lookUp === undefined ? {} : { lookUp }),
     ...(validate === undefined ? {} : { validate }),
     ...(tables === undefined ? {} : { tables }),
     ...(metadataValidation === undefined ? {} : { metadataValidation }),

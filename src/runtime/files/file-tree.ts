@@ -23,6 +23,8 @@ export interface FileEntry {
 
 /** What a volume in memory can hold: clients that execute commands in a container decide how much is written. */
 export const MAX_VOLUME_BYTES = 256 * 1024 * 1024;
+/** Their paths count as bytes. */
+const MAX_VOLUME_FILES = 100_000;
 
 /** A volume whose files can be changed. */
 export class MemoryVolume implements Volume {
@@ -44,9 +46,10 @@ export class MemoryVolume implements Volume {
 
   /** Throws an Error with the code ENOSPC. */
   write(path: string, entry: FileEntry | undefined): void {
-    const before = this.#entries.get(path)?.bytes.length ?? 0;
-    const bytes = this.#bytes - before + (entry?.bytes.length ?? 0);
-    if (bytes > MAX_VOLUME_BYTES) throw fileError('ENOSPC', path);
+    const sizeOf = (file: FileEntry | undefined) => (file === undefined ? 0 : path.length + file.bytes.length);
+    const bytes = this.#bytes - sizeOf(this.#entries.get(path)) + sizeOf(entry);
+    const isFull = entry !== undefined && !this.#entries.has(path) && this.#entries.size >= MAX_VOLUME_FILES;
+    if (bytes > MAX_VOLUME_BYTES || isFull) throw fileError('ENOSPC', path);
     this.#bytes = bytes;
     if (entry === undefined) this.#entries.delete(path);
     else this.#entries.set(path, entry);
@@ -127,7 +130,8 @@ export class FileTree {
       return !this.#isFileMount(normal);
     }
     const { volume, inner } = this.#locate(normal);
-    return [...volume.entries().keys()].some((file) => file.startsWith(`${inner}/`));
+    for (const file of volume.entries().keys()) if (file.startsWith(`${inner}/`)) return true;
+    return false;
   }
 
   /** The names in a directory, sorted. Throws an Error with the code ENOENT or ENOTDIR. */

@@ -5,7 +5,7 @@
  * upstream: vendor/github.com/moby/spdystream/connection.go
  */
 import type { MessageSocket } from '../../protocol/http.js';
-import { concatBytes } from '../../util/bytes.js';
+import { JoinedBytes } from '../../util/bytes.js';
 import { nextTurn } from '../../util/clock.js';
 import { ClientInput, partsOf } from './channels.js';
 import { EMPTY_HEADER_BLOCKS, type Inflate, SpdyHeaders } from './spdy-headers.js';
@@ -240,20 +240,26 @@ export class SpdyStream {
 
 /** Divides the bytes of a connection into frames. The data of a frame may come in several parts, the last with its flags. */
 class FrameReader {
-  #rest = NO_BYTES;
+  /** The beginning of a frame, and how much of it is needed. */
+  #rest = new JoinedBytes();
+  #needed = 0;
   /** The frame whose data is being read. */
   #data: { readonly stream: number; readonly flags: number; missing: number } | undefined;
 
   *read(bytes: Uint8Array): Generator<Frame> {
-    let rest = this.#rest.length === 0 ? bytes : concatBytes([this.#rest, bytes]);
-    this.#rest = NO_BYTES;
+    this.#rest.add(bytes);
+    // A client may send single bytes.
+    if (this.#rest.length < this.#needed) return;
+    let rest = this.#rest.bytes();
+    this.#rest = new JoinedBytes();
+    this.#needed = 0;
     while (rest.length > 0) {
       const frame = this.#data === undefined ? this.#start(rest) : this.#continue(rest, this.#data);
       if (frame === undefined) break;
       rest = rest.subarray(frame.used);
       if (frame.frame !== undefined) yield frame.frame;
     }
-    this.#rest = new Uint8Array(rest);
+    if (rest.length > 0) this.#rest.add(new Uint8Array(rest));
   }
 
   /** Undefined: more bytes are needed. */
@@ -271,7 +277,9 @@ class FrameReader {
     }
     const type = first & 0xffff;
     if (length > MAX_CONTROL_BYTES) throw new SpdyError('a control frame is too long');
-    if (bytes.length < HEAD_BYTES + length) return undefined;
+    this.#needed = HEAD_BYTES + length;
+    if (bytes.length < this.#needed) return undefined;
+    this.#needed = 0;
     const content = bytes.subarray(HEAD_BYTES, HEAD_BYTES + length);
     if (content.length < (MIN_CONTENT[type] ?? 0)) throw new SpdyError('a control frame is too short');
     return { used: HEAD_BYTES + length, frame: { type, flags, stream: 0, content } };

@@ -1,6 +1,7 @@
 /**
  * The output of a process to a client that may read slowly or not at all.
  */
+import { JoinedBytes } from '../../util/bytes.js';
 
 /** A client that leaves more unread is disconnected: a program in JavaScript cannot be held back. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
@@ -10,7 +11,10 @@ type Writer = WritableStreamDefaultWriter<Uint8Array> | undefined;
 export class ClientOutput {
   readonly #onOverflow: () => void;
   #unread = 0;
-  #writes = Promise.resolve();
+  /** What was written while the client took something else: joined, because a program may write single bytes. */
+  readonly #waiting = new Map<Writer, JoinedBytes>();
+  /** Resolves when the client has taken everything. */
+  #writes: Promise<void> | undefined;
   #isOver = false;
 
   constructor(onOverflow: () => void) {
@@ -23,21 +27,31 @@ export class ClientOutput {
     this.#unread += bytes.length;
     if (this.#unread > MAX_UNREAD_BYTES) {
       this.#isOver = true;
+      this.#waiting.clear();
       this.#onOverflow();
       return Promise.resolve();
     }
-    // A client that has gone does not read; its signal ends the connection.
-    this.#writes = this.#writes
-      .then(() => writer?.write(bytes))
-      .catch(() => undefined)
-      .finally(() => {
-        this.#unread -= bytes.length;
-      });
+    const waiting = this.#waiting.get(writer) ?? new JoinedBytes();
+    waiting.add(bytes);
+    this.#waiting.set(writer, waiting);
+    this.#writes ??= this.#send();
     return this.#writes;
   }
 
   /** Resolves when the client has taken everything, or at once if it is disconnected. */
-  finished(): Promise<void> {
-    return this.#isOver ? Promise.resolve() : this.#writes;
+  async finished(): Promise<void> {
+    if (!this.#isOver) await this.#writes;
+  }
+
+  async #send(): Promise<void> {
+    // The loop also visits what is added meanwhile.
+    for (const [writer, waiting] of this.#waiting) {
+      this.#waiting.delete(writer);
+      const bytes = waiting.bytes();
+      // A client that has gone does not read; its signal ends the connection.
+      await writer?.write(bytes).catch(() => undefined);
+      this.#unread -= bytes.length;
+    }
+    this.#writes = undefined;
   }
 }

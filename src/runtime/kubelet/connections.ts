@@ -151,7 +151,7 @@ function logOf(worker: PodWorker, container: KubeletContainer, query: Query): Lo
   }
   const sinceTime = text('sinceTime');
   const sinceSeconds = integer('sinceSeconds');
-  const since = sinceTime === undefined ? undefined : (readTimeValue(sinceTime) ?? sinceTime);
+  const since = sinceTime === undefined ? undefined : readTimeValue(sinceTime);
   const options: LogReadOptions = {
     follow: on('follow'),
     timestamps: on('timestamps'),

@@ -39,7 +39,7 @@ export class ContainerLog {
   #bytes = 0;
   /** The number of lines that were dropped. */
   #dropped = 0;
-  readonly #partial: Record<StreamName, Uint8Array | undefined> = { stdout: undefined, stderr: undefined };
+  readonly #partial: Record<StreamName, PartialLine> = { stdout: new PartialLine(), stderr: new PartialLine() };
   #isEnded = false;
   readonly #waiting = new Set<() => void>();
   readonly #taps = new Set<(stream: StreamName, bytes: Uint8Array) => void>();
@@ -51,20 +51,18 @@ export class ContainerLog {
   write(stream: StreamName, bytes: Uint8Array): void {
     if (this.#isEnded) return;
     for (const tap of this.#taps) tap(stream, bytes);
+    const partial = this.#partial[stream];
+    const end = this.#end;
     let from = 0;
     for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, from)) {
-      this.#add(stream, joined(this.#partial[stream], bytes.subarray(from, at + 1)));
-      this.#partial[stream] = undefined;
+      partial.add(bytes.subarray(from, at + 1));
+      this.#add(stream, partial.take());
       from = at + 1;
     }
-    if (from < bytes.length) this.#partial[stream] = joined(this.#partial[stream], bytes.subarray(from));
+    partial.add(bytes.subarray(from));
     // As container runtimes do, long lines are split.
-    const rest = this.#partial[stream];
-    if (rest !== undefined && rest.length >= MAX_LINE_BYTES) {
-      this.#add(stream, rest);
-      this.#partial[stream] = undefined;
-    }
-    this.#wake();
+    if (partial.length >= MAX_LINE_BYTES) this.#add(stream, partial.take());
+    if (this.#end > end) this.#wake();
   }
 
   /** Calls the function with everything that is written from now on. */
@@ -77,8 +75,8 @@ export class ContainerLog {
   end(): void {
     if (this.#isEnded) return;
     for (const stream of ['stdout', 'stderr'] as const) {
-      const rest = this.#partial[stream];
-      if (rest !== undefined) this.#add(stream, rest);
+      const partial = this.#partial[stream];
+      if (partial.length > 0) this.#add(stream, partial.take());
     }
     this.#isEnded = true;
     this.#wake();
@@ -184,6 +182,7 @@ export class ContainerLog {
 }
 
 const LINE_FEED = 10;
+const NO_BYTES = new Uint8Array();
 /** The length of a time in front of a line. */
 const TIME_BYTES = 28;
 
@@ -191,6 +190,30 @@ function isShown(line: LogLine | undefined, stream: LogReadOptions['stream']): b
   return stream === 'All' || line?.stream === stream.toLowerCase();
 }
 
-function joined(before: Uint8Array | undefined, bytes: Uint8Array): Uint8Array {
-  return before === undefined ? bytes.slice() : concatBytes([before, bytes]);
+/** The bytes since the last line feed. A program may write single bytes: each is copied a constant number of times. */
+class PartialLine {
+  #bytes = NO_BYTES;
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  add(bytes: Uint8Array): void {
+    const length = this.#length + bytes.length;
+    if (length > this.#bytes.length) {
+      const longer = new Uint8Array(this.#length === 0 ? length : length * 2);
+      longer.set(this.#bytes.subarray(0, this.#length));
+      this.#bytes = longer;
+    }
+    this.#bytes.set(bytes, this.#length);
+    this.#length = length;
+  }
+
+  take(): Uint8Array {
+    const bytes = this.#length === this.#bytes.length ? this.#bytes : this.#bytes.slice(0, this.#length);
+    this.#bytes = NO_BYTES;
+    this.#length = 0;
+    return bytes;
+  }
 }

@@ -52,7 +52,7 @@ interface Found {
 
 /**
  * Searches for an END line first and then for the last BEGIN before it, so a BEGIN without END hides only itself. The
- * search continues after the END, which keeps it linear.
+ * search continues after the END and ends if headers were read beyond it, which keeps it linear.
  */
 function nextBlock(text: string, from: number): Found | undefined {
   let start = from;
@@ -75,17 +75,17 @@ function lastBegin(text: string, start: number, end: number): number | undefined
   return start + at + BEGIN.length;
 }
 
-/** Reads a block; undefined if it is malformed, `'ended'` if its headers reach the end of the text. */
+/** Reads a block; undefined if it is malformed, `'ended'` if its headers reach beyond the END or to the end of the text. */
 function readBlock(text: string, begin: number, end: number): Found | 'ended' | undefined {
   const first = lineAt(text, begin);
   if (!first.line.endsWith(DASHES)) return undefined;
   const type = first.line.slice(0, -DASHES.length);
   const { headers, bodyStart } = readHeaders(text, first.next);
-  if (bodyStart >= text.length) return 'ended';
+  const trailer = end + END.length;
+  if (bodyStart >= text.length || bodyStart > trailer) return 'ended';
   // An empty block shares the line break between BEGIN and END; headers must be followed by their own.
   if (headers.size > 0 && end < bodyStart) return undefined;
 
-  const trailer = end + END.length;
   if (!text.startsWith(type + DASHES, trailer)) return undefined;
   const last = lineAt(text, trailer + type.length + DASHES.length);
   if (last.line !== '') return undefined;

@@ -278,6 +278,18 @@ describe('HorizontalPodAutoscaler target', () => {
     expect((await later(self)).conditions).toContain(FOUND);
   });
 
+  test('names at most twenty of the autoscalers that select the same pods', async () => {
+    const self = await scaled({ metrics: uses('50m', '50m') });
+    const { spec } = await self.cluster.api(HorizontalPodAutoscaler).get('h');
+    const names = Array.from({ length: 29 }, (_, at) => `${'x'.repeat(200)}-${at}`);
+    for (const name of names) await self.cluster.api(HorizontalPodAutoscaler).create({ metadata: { name }, spec });
+    await later(self);
+    const { conditions } = await later(self);
+    const message = conditions.find((condition) => condition.includes('AmbiguousSelector')) ?? '';
+    expect(message.match(/ default}/g)).toHaveLength(20);
+    expect(message).toMatch(/\] and more$/);
+  });
+
   test('reports a scale that cannot be written', async () => {
     const self = await scaled({ metrics: uses('100m', '100m'), replicas: 2 });
     await self.cluster.api(Deployment).edit('d', (deployment) => {

@@ -1,10 +1,12 @@
 /** Clients that connect with a kubeconfig, written by orchplane or by others. */
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import { type AddressInfo, createServer as createSocketServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import process from 'node:process';
 import type { TLSSocket } from 'node:tls';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -237,6 +239,34 @@ describe('credentials', () => {
 });
 
 describe('the kubeconfig', () => {
+  test.skipIf(process.platform === 'win32')('reads regular files of limited size only', async () => {
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const long = join(folder, 'long');
+    await writeFile(long, '');
+    await truncate(long, 2 ** 40);
+    const cluster = { server: 'https://127.0.0.1:1' };
+    for (const [file, problem] of [
+      [pipe, 'is no regular file'],
+      ['/dev/zero', 'is no regular file'],
+      [folder, 'is no regular file'],
+      [long, 'has more than 16777216 bytes'],
+    ]) {
+      const message = (key: string) => `cannot be used: ${key} ${JSON.stringify(file)} ${problem}`;
+      for (const key of ['client-certificate', 'client-key']) {
+        expect(() => kubeconfigTransport(configOf({ cluster, user: { [key]: file } }))).toThrow(message(key));
+      }
+      const withAuthority = configOf({ cluster: { ...cluster, 'certificate-authority': file } });
+      expect(() => kubeconfigTransport(withAuthority)).toThrow(message('certificate-authority'));
+      const failure = await rejection(
+        clientOf(configOf({ user: { tokenFile: file } }))
+          .api(Lease)
+          .list(),
+      );
+      expect(String((failure as Error).cause ?? failure)).toContain(message('tokenFile'));
+    }
+  });
+
   test('returns the namespace of the context', () => {
     expect(kubeconfigTransport(configOf({ context: { namespace: 'team' } })).namespace).toBe('team');
     expect(kubeconfigTransport(configOf({})).namespace).toBe('default');

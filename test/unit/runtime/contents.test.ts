@@ -1,5 +1,6 @@
 /** What a container finds: environment, files, commands, its client and its log. */
 import { expect, test } from 'vitest';
+import { createFetchHandler } from '../../../src/http/index.js';
 import { ConfigMap, Namespace, Secret, Service } from '../../../src/kinds/index.js';
 import type { Program } from '../../../src/runtime/index.js';
 import { idle, runningCluster } from './fixture.js';
@@ -203,6 +204,11 @@ test('logs can be followed, cut and dated', async () => {
     '2026-01-01T00:00:01.000000Z three\n2026-01-01T00:00:02.000000Z four\n',
   );
   expect(await cluster.logs('talk', { sinceSeconds: 1 }).text()).toBe('three\nfour\n');
+  const handle = createFetchHandler(cluster);
+  const read = async (query: string) =>
+    (await handle(new Request(`http://cluster/api/v1/namespaces/default/pods/talk/log?${query}`))).text();
+  expect(await read('sinceTime=2026-01-01T00:00:02Z')).toBe('four\n');
+  for (const time of ['', 'null']) expect(await read(`sinceTime=${time}`)).toBe('one\ntwo\nthree\nfour\n');
   expect(await cluster.logs('talk', { limitBytes: 6 }).text()).toBe('one\ntw');
   await expect(cluster.logs('talk', { previous: true }).text()).rejects.toThrow(
     'previous terminated container "c" in pod "talk" not found',

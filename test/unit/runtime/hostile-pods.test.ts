@@ -9,8 +9,10 @@ import {
   type RuntimeSlot,
   runtimeIn,
 } from '../../../src/protocol/connection.js';
+import { builtInCommands } from '../../../src/runtime/commands.js';
 import { MemoryVolume } from '../../../src/runtime/files/file-tree.js';
-import type { ProcessExit, ProcessImage, Program } from '../../../src/runtime/index.js';
+import type { ProcessExit, ProcessImage, Program, ProgramContainer } from '../../../src/runtime/index.js';
+import { ClientOutput } from '../../../src/runtime/kubelet/client-output.js';
 import { InputStream } from '../../../src/runtime/kubelet/container-input.js';
 import { ContainerLog, type LogReadOptions } from '../../../src/runtime/kubelet/container-log.js';
 import { expanded, TextBudget } from '../../../src/runtime/kubelet/expansion.js';
@@ -143,6 +145,43 @@ test('a reader that follows gets what is written later, and its end', async () =
   expect(await text).toBe('one\ntwo');
 });
 
+test('a line that is written in single bytes takes time in proportion to its length', async () => {
+  const log = new ContainerLog(fakeClock());
+  const spentMs = cpuTimer();
+  for (let count = 0; count < 500_000; count++) log.write(count % 2 === 0 ? 'stdout' : 'stderr', Uint8Array.of(120));
+  log.end();
+  expect(spentMs()).toBeLessThan(1_000);
+  expect((await new Response(log.read({ ...ALL, stream: 'Stderr' })).text()).length).toBe(250_000);
+});
+
+test('output that is written in single bytes is joined for a client that reads slowly', async () => {
+  const taken: Uint8Array[] = [];
+  let isOverflow = false;
+  const output = new ClientOutput(() => {
+    isOverflow = true;
+  });
+  const writerTo = (chunks: Uint8Array[]) =>
+    new WritableStream<Uint8Array>({ write: (bytes) => void chunks.push(bytes) }).getWriter();
+  const [stdout, stderr] = [writerTo(taken), writerTo(taken)];
+  for (let count = 0; count < 100_000; count++) {
+    void output.write(count % 2 === 0 ? stdout : stderr, Uint8Array.of(count % 2));
+  }
+  await output.finished();
+  expect(taken.map(({ length, 0: byte }) => [byte, length])).toEqual([
+    [0, 1],
+    [1, 50_000],
+    [0, 49_999],
+  ]);
+  await output.write(stdout, Uint8Array.of(2));
+  expect(taken).toHaveLength(4);
+  const unread = new WritableStream<Uint8Array>({ write: () => new Promise(() => undefined) }).getWriter();
+  void output.write(unread, new Uint8Array(16 * 1024 * 1024));
+  expect(isOverflow).toBe(false);
+  void output.write(unread, Uint8Array.of(1));
+  expect(isOverflow).toBe(true);
+  await output.finished();
+});
+
 test('the input of a container that does not read holds its clients back', async () => {
   const input = new InputStream(true);
   const client = new AbortController();
@@ -194,6 +233,52 @@ test('a volume in memory has a limit', () => {
   expect(() => volume.write('c', entry)).toThrow('ENOSPC: no space left on device, c');
   volume.write('a', undefined);
   volume.write('c', entry);
+});
+
+test('a volume in memory has a limit for files, and counts their paths', () => {
+  const empty = { bytes: new Uint8Array(), mode: 0o644 };
+  const volume = new MemoryVolume();
+  for (let at = 0; at < 100_000; at++) volume.write(`${at}`, empty);
+  volume.write('0', empty);
+  expect(() => volume.write('one more', empty)).toThrow('ENOSPC: no space left on device, one more');
+  volume.write('0', undefined);
+  volume.write('one more', empty);
+  const other = new MemoryVolume();
+  const path = 'x'.repeat(100 * 1024 * 1024);
+  other.write(`${path}1`, empty);
+  other.write(`${path}2`, empty);
+  expect(() => other.write(`${path}3`, empty)).toThrow('ENOSPC');
+});
+
+test('a file that is written in single bytes is joined at once', async () => {
+  await using running = runningCluster({ idle });
+  await running.start('box', 'idle');
+  // The source uses the same array again, so the command must have copied the byte.
+  const reused = new Uint8Array(1);
+  let count = 0;
+  const stdin = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        if (count === 1_000) return controller.close();
+        reused[0] = 97 + (count % 26);
+        controller.enqueue(count++ === 0 ? reused.slice() : reused);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  await running.cluster.exec('box', ['tee', '/file'], { stdin });
+  const { stdout } = await running.cluster.exec('box', ['cat', '/file']);
+  expect(stdout).toBe(Array.from({ length: 1_000 }, (_, at) => String.fromCharCode(97 + (at % 26))).join(''));
+});
+
+test('a command that names many files ends when it is killed', async () => {
+  let reads = 0;
+  const files = { read: () => reads++ } as unknown as ProgramContainer['files'];
+  const stopping = new AbortController();
+  const output = { write: () => (reads === 3 ? stopping.abort() : undefined) };
+  const container = { args: Array.from({ length: 1_000 }, () => '/a'), files, stdout: output, stderr: output };
+  await builtInCommands['cat']?.({ ...container, signal: stopping.signal } as unknown as ProgramContainer);
+  expect(reads).toBe(3);
 });
 
 test('the image of the metrics server exists only in its namespace', async () => {

@@ -274,7 +274,8 @@ function proxyOptions(query: ConnectQuery): { readonly path?: string } {
 interface LogOptions {
   readonly container?: string;
   readonly sinceSeconds?: number;
-  readonly sinceTime?: string;
+  /** Null for an empty value: the zero time. */
+  readonly sinceTime?: string | null;
   readonly tailLines?: number;
   readonly limitBytes?: number;
   readonly stream?: string;
@@ -290,7 +291,7 @@ function logOptions(query: ConnectQuery): LogOptions {
   const read = {
     container: text('container'),
     sinceSeconds: integer('sinceSeconds'),
-    sinceTime: since === undefined ? undefined : readTimeValue(since),
+    sinceTime: since === undefined ? undefined : (readTimeValue(since) ?? null),
     tailLines: integer('tailLines'),
     limitBytes: integer('limitBytes'),
     stream: text('stream'),

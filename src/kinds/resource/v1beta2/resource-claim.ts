@@ -19,6 +19,7 @@ import {
   type AnyClaimSpec,
   adminAccessProblems,
   checkAdminAccess,
+  checkAllocatedAdminAccess,
   defaultRequests,
   dropDeallocatedDevices,
   dropDisabledRequestFields,
@@ -77,8 +78,9 @@ export function claimStatus<Claim extends AnyClaim>(
     tables: false,
     metadata: 'kept',
     ownableFields: { except: ['spec'] },
+    lookUp: checkAllocatedAdminAccess,
     prepare: prepareStatus,
-    validate: (next, live) => statusProblems(stored(next), stored(live)),
+    validate: (next, live) => [...adminAccessProblems(next), ...statusProblems(stored(next), stored(live))],
   });
 }
 

@@ -3,7 +3,7 @@
  * in use, and that satisfy the constraints of their claim.
  * upstream: dynamic-resource-allocation/structured/allocator.go
  */
-import { DeviceSelectionError, matchDevices } from '../../../cel/index.js';
+import { DeviceSelectionError, type SelectorLike, selectsDevice } from '../../../cel/index.js';
 import { matchesTerm } from '../../../controllers/workloads/daemon-set/placement.js';
 import type { ObjectOf } from '../../../kinds/kind.js';
 import { DeviceClass } from '../../../kinds/resource/v1beta2/device-class.js';
@@ -14,6 +14,7 @@ import { deepEqual, own } from '../../../util/json.js';
 import { getOrInsertComputed } from '../../../util/once.js';
 import { SchedulingError } from '../plugin.js';
 import type { NodeInfo, Snapshot } from '../snapshot.js';
+import { SearchBudget } from './device-search-budget.js';
 
 export type StoredResourceClaim = ObjectOf<typeof ResourceClaim>;
 type StoredSlice = ObjectOf<typeof ResourceSlice>;
@@ -24,26 +25,8 @@ type NodeSelectorOf = NonNullable<Allocation['nodeSelector']>;
 
 /** The API limits the devices of a claim. */
 const MAX_DEVICES = 32;
-/** The number of combinations grows exponentially with the devices of a claim. */
-const MAX_TRIES = 1_000_000;
-/** Enough for a node on which most combinations are solutions. */
-const MIN_TRIES = 10_000;
 /** After so many tries it is worth while to look at all devices. */
 const MANY_TRIES = 1_000;
-
-/** Limits the devices that are tried for a pod on all nodes, because the search blocks the event loop. */
-export class SearchBudget {
-  #left = MAX_TRIES;
-
-  /** The part for one node. The next node gets half of what it leaves. */
-  forNode(): number {
-    return Math.max(MIN_TRIES, Math.trunc(this.#left / 2));
-  }
-
-  spend(tries: number): void {
-    this.#left = Math.max(0, this.#left - tries);
-  }
-}
 
 /** A device that the node can reach. */
 interface Candidate {
@@ -66,9 +49,18 @@ interface Request {
   readonly name: string;
   readonly deviceClass: StoredDeviceClass;
   readonly count: number;
+  /** The devices may be in use, and stay available for others. */
+  readonly isAdmin: boolean;
+  readonly constraints: readonly Constraint[];
   /** The devices to take, if the request is for all. */
   readonly all: readonly Candidate[] | undefined;
   readonly isSelected: (candidate: Candidate) => boolean;
+}
+
+/** Devices of these requests, or of all if there are none, have the same value of an attribute. */
+interface Constraint {
+  readonly attribute: string;
+  readonly requests: ReadonlySet<string>;
 }
 
 interface Choice extends Candidate {
@@ -86,7 +78,7 @@ export function allocateDevices(
   budget = new SearchBudget(),
 ): readonly Allocation[] | undefined {
   const pools = poolsOf(node, snapshot.objects.list(ResourceSlice));
-  const requests = claims.flatMap((claim) => requestsOf(claim, pools, snapshot));
+  const requests = claims.flatMap((claim) => requestsOf(claim, pools, snapshot, budget));
   for (const claim of claims) {
     const count = requests.filter((each) => each.claim === claim).reduce((sum, each) => sum + each.count, 0);
     if (count <= MAX_DEVICES) continue;
@@ -95,7 +87,8 @@ export function allocateDevices(
     );
   }
   if (requests.some(({ all }) => all?.length === 0)) return undefined;
-  const choices = search(requests, pools, devicesInUse(snapshot), budget);
+  budget.inUse ??= devicesInUse(snapshot);
+  const choices = search(requests, pools, budget.inUse, budget);
   if (choices === undefined) return undefined;
   return claims.map((claim) => {
     const own = choices.filter(({ request }) => request.claim === claim);
@@ -109,7 +102,8 @@ function nameOf({ metadata }: StoredResourceClaim): string {
 
 function devicesInUse({ objects }: Snapshot): Set<string> {
   const results = objects.list(ResourceClaim).flatMap(({ status }) => status?.allocation?.devices.results ?? []);
-  return new Set(results.map(({ driver, pool, device }) => `${driver}/${pool}/${device}`));
+  const exclusive = results.filter(({ adminAccess }) => adminAccess !== true);
+  return new Set(exclusive.map(({ driver, pool, device }) => `${driver}/${pool}/${device}`));
 }
 
 /** The pools that a node can reach, with the slices of their newest generation. */
@@ -139,7 +133,9 @@ function poolsOf(node: NodeInfo, slices: readonly StoredSlice[]): readonly Pool[
       (slice.spec.devices ?? []).map((device) => ({ id: `${id}/${device.name}`, device, slice })),
     );
     const names = candidates.map(({ device }) => device.name);
-    return { id, slices: list, candidates, duplicate: names.find((name, index) => names.indexOf(name) !== index) };
+    const seen = new Set<string>();
+    const duplicate = names.find((name) => seen.size === seen.add(name).size);
+    return { id, slices: list, candidates, duplicate };
   });
 }
 
@@ -147,27 +143,54 @@ function selects(selector: NodeSelectorOf | undefined, { name, labels }: NodeInf
   return selector?.nodeSelectorTerms.some((term) => matchesTerm(term, name, labels)) ?? false;
 }
 
-function requestsOf(claim: StoredResourceClaim, pools: readonly Pool[], { objects }: Snapshot): readonly Request[] {
+function requestsOf(
+  claim: StoredResourceClaim,
+  pools: readonly Pool[],
+  { objects, features }: Snapshot,
+  budget: SearchBudget,
+): readonly Request[] {
+  const constraints = (claim.spec.devices?.constraints ?? []).map(({ requests = [], matchAttribute = '' }) => ({
+    attribute: matchAttribute,
+    requests: new Set(requests),
+  }));
   return (claim.spec.devices?.requests ?? []).flatMap(({ name, exactly }): Request[] => {
     const deviceClass = objects.get(DeviceClass, exactly?.deviceClassName ?? '');
     if (exactly === undefined || deviceClass === undefined) return [];
-    const isSelected = selection(claim, deviceClass, exactly.selectors ?? []);
-    const request = { claim, name, deviceClass, isSelected };
+    const { adminAccess = null } = exactly;
+    if (adminAccess !== null && features?.enabled('DRAAdminAccess') !== true) {
+      const text = 'admin access is requested, but the feature is disabled';
+      throw new SchedulingError(`claim ${nameOf(claim)}, request ${name}: ${text}`);
+    }
+    const request = {
+      claim,
+      name,
+      deviceClass,
+      isSelected: selection(claim, deviceClass, exactly, budget),
+      isAdmin: adminAccess === true,
+      constraints: constraints.filter((constraint) => concerns(constraint, name)),
+    };
     if (exactly.allocationMode !== 'All') return [{ ...request, count: exactly.count ?? 1, all: undefined }];
-    const all = allDevices({ claim, name, isSelected }, pools);
+    const all = allDevices(request, pools);
     return [{ ...request, count: all.length, all }];
   });
 }
 
-type Selectors = Parameters<typeof matchDevices>[0];
-
 /** Whether a class and a request select a device; each device is evaluated once. */
-function selection(claim: StoredResourceClaim, deviceClass: StoredDeviceClass, selectors: Selectors) {
-  const known = new Map<string, boolean>();
-  const isMatch = (from: Selectors, { device, slice }: Candidate, prefix: string) => {
+function selection(
+  claim: StoredResourceClaim,
+  deviceClass: StoredDeviceClass,
+  request: { readonly selectors?: readonly SelectorLike[] },
+  { selected, spendCost }: SearchBudget,
+) {
+  const known = getOrInsertComputed(selected, request, () => new Map<object, boolean>());
+  const isMatch = (
+    from: StoredDeviceClass | readonly SelectorLike[],
+    { device, slice }: Candidate,
+    prefix: string,
+  ): boolean => {
     const { attributes = {}, capacity = {} } = device;
     try {
-      return matchDevices(from, [{ driver: slice.spec.driver, attributes, capacity }]).length > 0;
+      return selectsDevice(from, { driver: slice.spec.driver, attributes, capacity }, spendCost);
     } catch (error) {
       if (!(error instanceof DeviceSelectionError)) throw error;
       throw new SchedulingError(`${prefix}${error.message}`);
@@ -176,8 +199,9 @@ function selection(claim: StoredResourceClaim, deviceClass: StoredDeviceClass, s
   return (candidate: Candidate) =>
     getOrInsertComputed(
       known,
-      candidate.id,
-      () => isMatch(deviceClass, candidate, '') && isMatch(selectors, candidate, `claim ${nameOf(claim)}: `),
+      candidate.device,
+      () =>
+        isMatch(deviceClass, candidate, '') && isMatch(request.selectors ?? [], candidate, `claim ${nameOf(claim)}: `),
     );
 }
 
@@ -207,10 +231,13 @@ function search(
   const invalid = pools.find(({ duplicate }) => duplicate !== undefined);
   const choices: Choice[] = [];
   const isUnused = ({ id }: Candidate) => !inUse.has(id);
-  const isFree = ({ id }: Candidate) => !inUse.has(id) && !choices.some((each) => each.id === id);
+  /** The devices of the choices, except those with admin access. */
+  const chosen = new Set<string>();
+  const isFree = ({ id }: Candidate) => !inUse.has(id) && !chosen.has(id);
   const slots = requests.flatMap((request) => Array.from({ length: request.count }, (_, at) => ({ request, at })));
-  const maxTries = budget.forNode();
+  const maxTries = budget.triesOfNode();
   let tries = 0;
+  let hasLooked = false;
   /** `begin`: the devices before it were tried for the same request, whose devices have no order. */
   const fill = (index: number, begin: number): boolean => {
     const slot = slots[index];
@@ -221,9 +248,14 @@ function search(
     for (let place = all === undefined ? begin : at; place < end; place++) {
       const candidate = options[place] as Candidate;
       if (all === undefined && candidate === invalid?.candidates[0]) throw invalidPool(invalid);
-      if (++tries === MANY_TRIES && isImpossible(requests, candidates.filter(isUnused))) tries = maxTries;
+      // Many constraints take as long as several devices.
+      tries += 1 + Math.trunc(request.constraints.length / 4);
+      if (tries >= MANY_TRIES && !hasLooked) {
+        hasLooked = true;
+        if (isImpossible(requests, candidates, isUnused)) tries = maxTries;
+      }
       if (tries >= maxTries) return false;
-      if (!isFree(candidate) || !request.isSelected(candidate)) continue;
+      if (!(request.isAdmin || isFree(candidate)) || !request.isSelected(candidate)) continue;
       const choice = { ...candidate, request };
       if (!meetsConstraints(choice, choices)) {
         if (all === undefined) continue;
@@ -231,21 +263,31 @@ function search(
         throw new SchedulingError(`claim ${nameOf(request.claim)}, request ${request.name}: ${text}`);
       }
       choices.push(choice);
-      if (fill(index + 1, slots[index + 1]?.request === request ? place + 1 : 0)) return true;
+      if (!request.isAdmin) chosen.add(choice.id);
+      // Admin access can be to one device several times.
+      const next = request.isAdmin ? place : place + 1;
+      if (fill(index + 1, slots[index + 1]?.request === request ? next : 0)) return true;
       choices.pop();
+      if (!request.isAdmin) chosen.delete(choice.id);
     }
     return false;
   };
   const isFound = fill(0, 0);
-  budget.spend(tries);
+  budget.spendTries(tries);
   return isFound ? choices : undefined;
 }
 
 /** Whether a request selects too few devices. Errors are left to the search, which may not come to the device. */
-function isImpossible(requests: readonly Request[], unused: readonly Candidate[]): boolean {
+function isImpossible(
+  requests: readonly Request[],
+  candidates: readonly Candidate[],
+  isUnused: (candidate: Candidate) => boolean,
+): boolean {
   // The search reports devices of such a request that do not meet a constraint.
   const end = requests.findIndex(({ all }) => all !== undefined);
-  const isLacking = ({ isSelected, count }: Request) => unused.filter(isSelected).length < count;
+  const unused = candidates.filter(isUnused);
+  const isLacking = ({ isSelected, count, isAdmin }: Request) =>
+    isAdmin ? !candidates.some(isSelected) : unused.filter(isSelected).length < count;
   return recoverFrom(
     SchedulingError,
     () => (end < 0 ? requests : requests.slice(0, end)).some(isLacking),
@@ -260,15 +302,17 @@ function invalidPool({ id, duplicate }: Pool): SchedulingError {
 
 /** Whether the devices of a claim have the same values of the attributes that its constraints name. */
 function meetsConstraints(choice: Choice, choices: readonly Choice[]): boolean {
-  const { claim, name } = choice.request;
-  return (claim.spec.devices?.constraints ?? []).every(({ requests = [], matchAttribute = '' }) => {
-    const concerns = (request: string) => requests.length === 0 || requests.includes(request);
-    if (!concerns(name)) return true;
-    const value = attributeOf(choice, matchAttribute);
+  const { claim, constraints } = choice.request;
+  return constraints.every((constraint) => {
+    const value = attributeOf(choice, constraint.attribute);
     if (value === undefined) return false;
-    const other = choices.find(({ request }) => request.claim === claim && concerns(request.name));
-    return other === undefined || deepEqual(attributeOf(other, matchAttribute), value);
+    const other = choices.find(({ request }) => request.claim === claim && concerns(constraint, request.name));
+    return other === undefined || deepEqual(attributeOf(other, constraint.attribute), value);
   });
+}
+
+function concerns({ requests }: Constraint, name: string): boolean {
+  return requests.size === 0 || requests.has(name);
 }
 
 /** An attribute by its qualified name. Attributes of the driver's domain may be listed without it. */
@@ -289,7 +333,7 @@ function allocationOf(
     driver: slice.spec.driver,
     pool: slice.spec.pool.name,
     device: device.name,
-    adminAccess: null,
+    adminAccess: request.isAdmin ? true : null,
   }));
   const config = configOf(
     claim,

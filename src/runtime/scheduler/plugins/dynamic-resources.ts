@@ -11,7 +11,8 @@ import { getOrInsertComputed } from '../../../util/once.js';
 import { type FilterPlugin, type Rejection, unresolvable } from '../plugin.js';
 import type { Failure } from '../rank.js';
 import type { NodeInfo, Snapshot, StoredPod } from '../snapshot.js';
-import { type Allocation, allocateDevices, SearchBudget, type StoredResourceClaim } from './device-allocator.js';
+import { type Allocation, allocateDevices, type StoredResourceClaim } from './device-allocator.js';
+import { SearchBudget } from './device-search-budget.js';
 
 const NOT_AVAILABLE = 'resourceclaim not available on the node';
 

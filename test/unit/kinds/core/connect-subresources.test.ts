@@ -54,9 +54,11 @@ test('rejects options that are invalid or contradict each other', async () => {
   expect(await message('tailLines=-1&limitBytes=0&sinceSeconds=0')).toBe(
     'PodLogOptions "p" is invalid: [tailLines: Invalid value: -1: must be greater than or equal to 0, limitBytes: Invalid value: 0: must be greater than 0, sinceSeconds: Invalid value: 0: must be greater than 0]',
   );
-  expect(await message('sinceSeconds=1&sinceTime=2030-01-01T00:00:00Z')).toContain(
-    'at most one of `sinceTime` or `sinceSeconds` may be specified',
-  );
+  for (const time of ['2030-01-01T00:00:00Z', '', 'null']) {
+    expect(await message(`sinceSeconds=1&sinceTime=${time}`)).toContain(
+      'at most one of `sinceTime` or `sinceSeconds` may be specified',
+    );
+  }
   expect(await message('stream=Stdout')).toContain('stream: Forbidden: may not be specified');
   expect((await inDefault('pods/p/portforward?ports=3000000000')).message).toBe(
     'cannot convert to []int32: strconv.ParseUint: parsing "3000000000": value out of range',

@@ -190,6 +190,34 @@ describe('a ResourceClaim', () => {
     const claim = await cluster.api(ResourceClaim, 'n').create(admin);
     expect(claim.spec.devices.requests?.[0]?.exactly?.adminAccess).toBe(true);
   });
+
+  test('gets an allocation with admin access only in labelled namespaces', async () => {
+    const label = 'resource.orch.io/admin-access';
+    const cluster = clusterOf({ ...ALL, DRAAdminAccess: true });
+    await cluster.api(Namespace).create({ metadata: { name: 'n', labels: { [label]: 'true' } } });
+    const setStatus = async (namespace: string, result: object = {}) => {
+      const claims = cluster.api(ResourceClaim, namespace);
+      const created = await claims.create({ ...input(requests(exactly())), metadata: { generateName: 'a' } });
+      const results = [{ request: 'r', driver: 'd', pool: 'p', device: 'x', adminAccess: true, ...result }];
+      const status = { allocation: { devices: { results } } };
+      return claims.status.update(created.metadata.name, { ...created, status } as typeof created);
+    };
+    expect(await rejectionCauses(setStatus('default'))).toEqual([
+      `status.allocation.devices.results[0].adminAccess: Forbidden: admin access to devices requires the \`${label}: true\` label on the containing namespace`,
+    ]);
+    await setStatus('default', { adminAccess: false });
+    const allocated = await setStatus('n');
+    expect(allocated.status.allocation?.devices.results?.[0]?.adminAccess).toBe(true);
+    await cluster.api(Namespace).edit('n', (namespace) => {
+      delete namespace.metadata.labels?.[label];
+    });
+    const reservedFor = [{ resource: 'pods', name: 'p', uid: 'u' }];
+    const claims = cluster.api(ResourceClaim, 'n');
+    await claims.status.update(allocated.metadata.name, {
+      ...allocated,
+      status: { ...allocated.status, reservedFor },
+    });
+  });
 });
 
 describe('the status of a ResourceClaim', () => {

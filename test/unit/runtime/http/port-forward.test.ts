@@ -5,6 +5,7 @@ import type { MessageSocket } from '../../../../src/protocol/http.js';
 import { answerConnection } from '../../../../src/runtime/http/answer-connection.js';
 import { SpdyConnection } from '../../../../src/runtime/http/spdy.js';
 import { requireInflate } from '../../../../src/runtime/http/spdy-headers.js';
+import { cpuTimer } from '../../../fixtures/cpu-time.js';
 import { channelText, type FakeClient, fakeRequest, openSession } from './fakes.js';
 import { controlFrame, dataFrame, FrameParser, type SpdyFrame, StreamOpener, word } from './spdy-client.js';
 
@@ -237,6 +238,18 @@ describe('ports over a tunnel for SPDY', () => {
     for (const byte of dataFrame(3, 'abc')) tunnel.client.send([byte]);
     expect(await tunnel.show(3)).toEqual(['3: a', '3: b', '3: c']);
     tunnel.client.disconnect();
+  });
+
+  test('read a long frame that comes in single bytes in time in proportion to its length', async () => {
+    const frame = controlFrame(4, Buffer.alloc(60_000));
+    let sent = 0;
+    const socket: MessageSocket = {
+      receive: async () => (sent < frame.length ? frame.subarray(sent, ++sent) : undefined),
+      send: async () => undefined,
+    };
+    const spentMs = cpuTimer();
+    await new SpdyConnection(socket, requireInflate()).run(() => undefined);
+    expect(spentMs()).toBeLessThan(400);
   });
 
   test('answer pings of the client and ignore other frames', async () => {

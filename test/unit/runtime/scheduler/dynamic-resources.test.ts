@@ -4,8 +4,15 @@ import { controllers } from 'orchplane/controllers';
 import { DeviceClass, Node, Pod, ResourceClaim, ResourceSlice } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
+import { selectsDevice } from '../../../../src/cel/index.js';
+import { featureGates } from '../../../../src/kinds/feature-gates.js';
 import { scheduler } from '../../../../src/runtime/scheduler/index.js';
-import { allocateDevices } from '../../../../src/runtime/scheduler/plugins/device-allocator.js';
+import {
+  allocateDevices,
+  type StoredResourceClaim,
+} from '../../../../src/runtime/scheduler/plugins/device-allocator.js';
+import { SearchBudget } from '../../../../src/runtime/scheduler/plugins/device-search-budget.js';
+import { cpuTimer } from '../../../fixtures/cpu-time.js';
 import { node, object, place, pod, snapshotOf } from './fixture.js';
 
 const DRIVER = 'gpu.example.com';
@@ -78,6 +85,38 @@ describe('DynamicResources', () => {
     expect(place(user, snapshotOf(nodes, [...objects, other]))).toEqual(['b']);
   });
 
+  test('gives admin access to devices that are in use, and keeps them available', () => {
+    const used = (adminAccess: boolean | null) => {
+      const results = [{ driver: DRIVER, pool: 'a', device: 'd0', adminAccess }];
+      return object('ResourceClaim', 'other', { spec: {}, status: { allocation: { devices: { results } } } });
+    };
+    const objects = [anyClass, slice('a', [device('d0')])];
+    const features = featureGates({ DynamicResourceAllocation: true, DRAAdminAccess: true });
+    const admin = request('r', { count: 2, adminAccess: true });
+    const allocated = (other: ReturnType<typeof object>, ...requests: object[]) => {
+      const snapshot = { ...snapshotOf([node('a')], [...objects, other]), features };
+      const wanted = claim(requests) as unknown as Parameters<typeof allocateDevices>[0][number];
+      const [allocation] = allocateDevices([wanted], node('a'), snapshot) ?? [];
+      return allocation?.devices.results?.map(({ request: name, ...result }) => [
+        name,
+        result.device,
+        result.adminAccess,
+      ]);
+    };
+    expect(allocated(used(null), request('r', { adminAccess: true }))).toEqual([['r', 'd0', true]]);
+    expect(allocated(used(null), request())).toBeUndefined();
+    expect(allocated(used(null), request('r', { adminAccess: false }))).toBeUndefined();
+    expect(allocated(used(true), request())).toEqual([['r', 'd0', null]]);
+    expect(allocated(used(true), admin, request('s'))).toEqual([
+      ['r', 'd0', true],
+      ['r', 'd0', true],
+      ['s', 'd0', null],
+    ]);
+    expect(() => place(user, snapshotOf(nodes, [...objects, claim([admin])]))).toThrow(
+      'claim default/c, request r: admin access is requested, but the feature is disabled',
+    );
+  });
+
   test('ignores slices of an old generation', () => {
     const old = slice('a', [device('d0')]);
     const current = object('ResourceSlice', 'new', {
@@ -126,6 +165,49 @@ describe('DynamicResources', () => {
     const wanted = claim([request('r', { count: 8 }), request('s', { count: 2 })], { constraints });
     const objects = [anyClass, slice('a', devices.slice(1)), slice('b', devices), wanted];
     expect(place(user, snapshotOf(nodes, objects))).toEqual(['b']);
+  });
+
+  test('limits the cost of selectors, and evaluates a device once for all nodes', () => {
+    const list = '[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]';
+    const text = `!${list}.all(a, ${list}.all(b, ${list}.all(c, a + b + c >= 0)))`;
+    const wanted = claim([request('r', { selectors: expression(text) })]);
+    const devices = Array.from({ length: 10 }, (_, index) => device(`d${index}`));
+    const snapshot = snapshotOf(nodes, [anyClass, slice('shared', devices, { allNodes: true })]);
+    const allocate = (budget: SearchBudget) =>
+      nodes.map((each) => allocateDevices([wanted as unknown as StoredResourceClaim], each, snapshot, budget));
+    expect(allocate(new SearchBudget())).toEqual([undefined, undefined]);
+    // From here on, the expressions are compiled.
+    let cost = 0;
+    const attributes = { model: { string: 'x' } };
+    selectsDevice(expression(text), { driver: DRIVER, attributes }, (each) => {
+      cost = each;
+    });
+    expect(cost).toBeGreaterThan(2_000);
+    const ofClass = 20;
+    const whole = 10 * (cost + ofClass);
+    expect(allocate(new SearchBudget({ cost: whole }))).toEqual([undefined, undefined]);
+    expect(() => allocate(new SearchBudget({ cost: whole - 1 }))).toThrow(
+      'the selectors of devices exceed the cost limit',
+    );
+  });
+
+  test('counts constraints in the limit of a search', () => {
+    const devices = Array.from({ length: 100 }, (_, index) => device(`d${index}`, 'x', index));
+    const names = Array.from({ length: 32 }, (_, index) => `r${index}`);
+    const requests = [...Array.from({ length: 28 }, (_, index) => `x${index}`), ...names.slice(28)];
+    const constraints = names.map((name) => ({
+      matchAttribute: `${DRIVER}/${name === 'r31' ? 'size' : 'model'}`,
+      requests,
+    }));
+    const wanted = claim(
+      names.map((name) => request(name)),
+      { constraints },
+    );
+    const snapshot = snapshotOf(nodes, [anyClass, slice('a', devices)]);
+    const spentMs = cpuTimer();
+    const budget = new SearchBudget({ tries: 30_000 });
+    expect(allocateDevices([wanted as unknown as StoredResourceClaim], node('a'), snapshot, budget)).toBeUndefined();
+    expect(spentMs()).toBeLessThan(400);
   });
 
   test('describes the allocation with its configuration and its nodes', () => {

@@ -51,6 +51,12 @@ test('reads other blocks after a BEGIN without END', () => {
   expect(types(`-----BEGIN A-----\nAQID\n${block('B')}`)).toEqual(['B']);
 });
 
+test('ends at headers that continue behind the END', () => {
+  const beyond = '-----BEGIN A:-----\nx:y\n-----END A:-----\n';
+  expect(types(`${block('A')}${beyond}\n${block('B')}`)).toEqual(['A']);
+  expect(types(`${beyond.replace('x:y\n', 'x:y\n\n')}${block('B')}`)).toEqual(['A:', 'B']);
+});
+
 test('reads PEM blocks of hostile texts in linear time', () => {
   const size = 50_000;
   const spentMs = cpuTimer();
@@ -58,5 +64,6 @@ test('reads PEM blocks of hostile texts in linear time', () => {
   expect(types('\n-----END A-----'.repeat(size))).toEqual([]);
   expect(types('-----BEGIN A-----\nx\n-----END B-----\n'.repeat(size))).toEqual([]);
   expect(types(`-----BEGIN A-----${' '.repeat(20 * size)}x\n-----END A`)).toEqual([]);
+  expect(types(`${'-----BEGIN A:-----\n-----END A:-----:\n'.repeat(size)}\nx\n`)).toEqual([]);
   expect(spentMs()).toBeLessThan(3_000);
 });
