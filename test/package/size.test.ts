@@ -12,8 +12,8 @@ import { entries, manifest, requireBuild, root } from './manifest.js';
 /** The maximum size of each entry in kB (1000 bytes). Raise a number only together with the change that needs it. */
 const BUDGET_KB: Readonly<Record<string, number>> = {
   // All built-in kinds; `core` is the same without them. A quarter of it is for custom resources: CEL and schemas. Limits against
-  // expensive requests and the owners of fields in other versions take 2.5 kB of it, less in the other entries.
-  index: 494.5,
+  // expensive requests and the owners of fields in other versions take 3 kB of it, less in the other entries.
+  index: 495,
   // Includes journals, initial states and time travel, about 4 kB.
   core: 144,
   // Includes the schema-based copying of stored specs.
@@ -36,8 +36,8 @@ const BUDGET_KB: Readonly<Record<string, number>> = {
   // All built-in kinds with their message types; snapshots take 8 kB, the client of etcd and its failures 3 kB.
   etcd: 402,
   // Faults, request logs, seeded runs, matchers, captures and diffs over everything in `index`.
-  testing: 486,
-  vitest: 486,
+  testing: 486.5,
+  vitest: 486.5,
   jest: 486.5,
   'node-test': 486.5,
   opentelemetry: 4,
@@ -87,7 +87,7 @@ const PAGES: readonly {
   {
     name: 'ConfigMap alone',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap] }));",
-    budget: 129.5,
+    budget: 130,
     // A text of the pod code, which must not be in the bundle.
     without: /terminationGracePeriodSeconds|unhealthyPodEvictionPolicy|undeclared reference to/,
   },
