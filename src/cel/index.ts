@@ -12,6 +12,7 @@ export { estimateCost } from './cost/estimate.js';
 export { compileDeviceSelector, MAX_SELECTOR_COST } from './devices/compile.js';
 export {
   type ClassLike,
+  compilationCost,
   DeviceSelectionError,
   matchDevices,
   type SelectableAttribute,

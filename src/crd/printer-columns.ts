@@ -8,9 +8,8 @@ import { nameColumn } from '../kinds/shared/common-columns.js';
 import type { DeepReadonly } from '../meta/object.js';
 import { printGoValue } from '../text/go/go-value.js';
 import { type JsonPath, JsonPathError, parseJsonPath } from '../text/json-path/json-path.js';
-import { TooManyValuesError, ValueBudget } from '../text/json-path/steps.js';
+import { ValueBudget } from '../text/json-path/steps.js';
 import { humanDuration, parseTime, timeToMs } from '../text/time/time.js';
-import { recoverFrom } from '../util/catch-error.js';
 import { encodeSorted, escapeForPages } from '../util/json.js';
 import { getOrInsertComputed } from '../util/once.js';
 import { toInt64 } from './value/keywords.js';
@@ -31,17 +30,30 @@ export function printerColumns(definitions: readonly Definition[] | undefined): 
 }
 
 /**
- * What the columns of a CRD may cost in one table besides what each cell may: values that paths visit and characters of cells.
- * Later cells are null. Texts of the object cost less than objects that are printed.
+ * The cost limit of the cells of one table: visited values, and characters of printed objects and lists. When it is exceeded,
+ * cells that may cost more than {@link CHEAP} are null.
  */
-const MAX_TABLE_WORK = 5_000_000;
-/** More than a usual cell costs: a long list is shown whole. */
-const WORK_OF_CELL = 100;
-/** Characters of a text for one of them. */
-const TEXT_PER_WORK = 16;
+const MAX_TABLE_COST = 5_000_000;
+/** Each row may cost this much in addition. */
+const MAX_ROW_COST = 2000;
+/** What most cells cost at most. */
+const CHEAP = 100;
+/** Characters of a text that cost as much as one printed character. */
+const TEXT_PER_COST = 16;
 
-/** By the context of a table. */
-const budgets = new WeakMap<CellContext, ValueBudget>();
+/** What is left of the cost limit of a table in its current row. */
+interface Allowance {
+  object: unknown;
+  left: number;
+}
+
+const allowances = new WeakMap<CellContext, Allowance>();
+
+function allowanceOf(context: CellContext, object: unknown): Allowance {
+  const allowance = getOrInsertComputed(allowances, context, () => ({ object: undefined, left: MAX_TABLE_COST }));
+  if (allowance.object !== object) Object.assign(allowance, { object, left: allowance.left + MAX_ROW_COST });
+  return allowance;
+}
 
 function parseColumnPath({ jsonPath }: Definition): JsonPath | undefined {
   try {
@@ -60,20 +72,27 @@ function buildColumn({ name, type, format, description, priority, jsonPath }: De
     description: description || `Custom resource definition column (in JSONPath format): ${jsonPath}`,
     ...(priority === undefined ? {} : { priority }),
     cell(object, context) {
-      const budget = getOrInsertComputed(budgets, context, () => new ValueBudget(MAX_TABLE_WORK));
-      const build = () => {
-        budget.grant(WORK_OF_CELL);
-        const found = find(object, budget);
-        if (found === undefined || found.length === 0) return null;
-        const [value] = found;
-        const cell = cellValue(type, value, context);
-        if (typeof cell === 'string')
-          budget.spend(Math.ceil(cell.length / (typeof value === 'string' ? TEXT_PER_WORK : 1)));
-        return cell;
-      };
-      return recoverFrom(TooManyValuesError, build, () => null);
+      const allowance = allowanceOf(context, object);
+      const isOver = allowance.left <= 0;
+      const budget = isOver ? new ValueBudget(CHEAP) : new ValueBudget();
+      const found = find(object, budget) ?? [];
+      const [value] = found;
+      const cell = found.length === 0 || (isOver && isExpensive(value)) ? null : cellValue(type, value, context);
+      const cost = budget.spent + (typeof cell === 'string' ? cell.length / charactersPerCost(value) : 0);
+      if (cost > CHEAP) allowance.left -= cost;
+      return cell;
     },
   };
+}
+
+/** A text is not copied, but each cell is part of the response. */
+function charactersPerCost(value: unknown): number {
+  return typeof value === 'string' ? TEXT_PER_COST : 1;
+}
+
+function isExpensive(value: unknown): boolean {
+  if (typeof value === 'string') return value.length > CHEAP * TEXT_PER_COST;
+  return typeof value === 'object' && value !== null;
 }
 
 /** The value of a cell. A value of another type than the column's results in null. */

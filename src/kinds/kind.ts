@@ -174,7 +174,10 @@ export interface StrategyContext extends HookContext {
 /** The storage version of a kind, and the conversions between it and the version that declares this. */
 export interface StorageVersion {
   readonly kind: Kind;
-  /** Converts a copy of an object to the storage version, in place; absent: only `apiVersion` differs. */
+  /**
+   * Converts an object to the storage version, in place; absent: only `apiVersion` differs. The draft is a copy of the top
+   * level and of the metadata: deeper values belong to the object too, and must not be changed.
+   */
   readonly toStored?: (draft: DraftObject, dialect: Dialect) => void;
   readonly fromStored?: (draft: DraftObject, dialect: Dialect) => void;
 }

@@ -73,16 +73,11 @@ function convertObject(object: ApiObject, from: ServedKind, to: ServedKind): May
   const fixed = Object.isFrozen(object) ? object : (deepFreeze(copyJson(object)) as ApiObject);
   return chain(convertBeforeCommit(from, fixed), () => {
     const stored = toStored(from, fixed);
-    // Again if the result is already dropped: many large conversions can end at the same time.
-    const convert = (): MaybePromise<ApiObject> =>
-      rescue(
-        () => toServed(to, stored),
-        (error) => {
-          if (!(error instanceof ConversionPending)) throw error;
-          return error.ready.then(convert);
-        },
-      );
-    return convert();
+    const convert = () => toServed(to, stored);
+    return rescue(convert, (error) => {
+      if (!(error instanceof ConversionPending)) throw error;
+      return error.ready.then(convert);
+    });
   });
 }
 

@@ -38,8 +38,7 @@ export function listConverted(
       toServedAll(served, store.list(range).items);
     }
     const page = store.list(exact);
-    // What is too large for a list can be deleted.
-    return { page, items: toServedAll(served, page.items, { isAnySize: request.verb === 'deletecollection' }) };
+    return { page, items: toServedAll(served, page.items) };
   };
   const { revision } = store;
   try {

@@ -7,9 +7,9 @@ import { type MaybePromise, rescue } from '../util/maybe-promise.js';
 
 const NO_WARNINGS: readonly string[] = Object.freeze([]);
 
-/** Drops duplicate warnings. */
+/** Drops duplicate warnings. The result does not share the list, which may still grow. */
 export function objectResponse(code: number, object: ObjectResponse['object'], warnings = NO_WARNINGS): ObjectResponse {
-  return { type: 'object', code, object, warnings: warnings.length < 2 ? warnings : [...new Set(warnings)] };
+  return { type: 'object', code, object, warnings: warnings.length === 0 ? NO_WARNINGS : [...new Set(warnings)] };
 }
 
 /** Runs a write; if it fails, its StatusError gets the warnings that were collected so far. */

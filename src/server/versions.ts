@@ -3,7 +3,7 @@
  * current schema of their CRD when they are read.
  *
  * Results are cached by identity in both directions: an object that is read twice is the same object, and a served object
- * leads back to the stored one. Of results that are much larger than their stored objects, only the latest stay in the cache.
+ * leads back to the stored one.
  *
  * A conversion webhook is asynchronous. Reading an object that is not converted yet throws {@link ConversionPending}; the
  * dispatcher waits and starts the request again. No write has changed anything at that point; a write converts its own
@@ -12,7 +12,6 @@
 import type { CustomResourceHandler } from '../kinds/custom-resource-handler.js';
 import type { StorageVersion } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
-import { errors } from '../meta/errors.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
 import { invariant } from '../util/invariant.js';
 import { copyJson, type MutableRecord, setOwn } from '../util/json.js';
@@ -64,12 +63,8 @@ export function toServed(served: ServedKind, stored: ApiObject): ApiObject {
   return object;
 }
 
-/** Converts many stored objects, with one webhook call for all objects of a usual list. Throws 413. */
-export function toServedAll(
-  served: ServedKind,
-  stored: readonly ApiObject[],
-  { isAnySize = false }: { readonly isAnySize?: boolean } = {},
-): readonly ApiObject[] {
+/** Converts many stored objects, with one webhook call for all objects of a usual list. */
+export function toServedAll(served: ServedKind, stored: readonly ApiObject[]): readonly ApiObject[] {
   if (!differsFromStored(served)) return stored;
   const { customResourceHandler: custom } = served.kind;
   if (custom?.mayBeAsynchronous === true) {
@@ -80,23 +75,16 @@ export function toServedAll(
       stored.filter((object) => object.apiVersion !== served.apiVersion && !known.has(object)),
     );
   }
-  const count = growthCounter();
-  return stored.map((object) => {
-    const result = toServed(served, object);
-    if (!isAnySize) count(result);
-    return result;
-  });
+  return stored.map((object) => toServed(served, object));
 }
 
 /** Converts and caches objects, one batch after the other. Throws {@link ConversionPending} if that is asynchronous. */
 function convertNow(served: ServedKind, custom: CustomResourceHandler, stored: readonly ApiObject[]): void {
   let done: MaybePromise<void> = void 0;
-  const count = growthCounter();
   for (const batch of batchesOf(stored)) {
     const cache = (objects: readonly ApiObject[]): void => {
       objects.forEach((object, index) => {
         cacheConverted(served, batch[index] as ApiObject, object);
-        count(object);
       });
     };
     done = chain(done, () => chain(custom.convertFromStorage(batch), cache));
@@ -131,56 +119,8 @@ const newCache = () => new WeakMap<ApiObject, ApiObject>();
 
 /** Records that `stored` is served as `object`. */
 export function cacheConverted(served: ServedKind, stored: ApiObject, object: ApiObject): void {
-  const cache = servedObjectCache(served);
-  cache.set(stored, object);
-  if (object === stored) return;
-  storedByServed.set(object, stored);
-  const bytes = unsharedBytes(object, stored);
-  if (bytes <= SMALL_BYTES || bytes <= SMALL_BYTES + MAX_GROWTH * unsharedBytes(stored)) return;
-  largeResults.set(object, bytes);
-  keptResults.push({ cache, stored: new WeakRef(stored), bytes });
-  keptBytes += bytes;
-  // Later, because the caller still needs its result: a commit must not wait for a second conversion.
-  if (keptBytes > MAX_LARGE_BYTES) queueMicrotask(dropOldest);
-}
-
-/** A result is large if its estimated size exceeds this many times that of the stored object, and some kilobytes. */
-const MAX_GROWTH = 4;
-const SMALL_BYTES = 4096;
-/** What large results may need together: those that stay in the caches, and those of one list. */
-const MAX_LARGE_BYTES = 128 * 1024 * 1024;
-
-interface LargeResult {
-  readonly cache: WeakMap<ApiObject, ApiObject>;
-  /** The result stays in the cache as long as this object. */
-  readonly stored: WeakRef<ApiObject>;
-  readonly bytes: number;
-}
-
-/** The sizes of large results. */
-const largeResults = new WeakMap<ApiObject, number>();
-/** The large results in the caches of all clusters, the oldest first. */
-const keptResults: LargeResult[] = [];
-let keptBytes = 0;
-
-function dropOldest(): void {
-  let count = 0;
-  for (; keptBytes > MAX_LARGE_BYTES && count < keptResults.length - 1; count++) {
-    const { cache, stored, bytes } = keptResults[count] as LargeResult;
-    keptBytes -= bytes;
-    const key = stored.deref();
-    if (key !== undefined) cache.delete(key);
-  }
-  keptResults.splice(0, count);
-}
-
-/** Returns a function that throws 413 when the large results of a list that it was called with are too large together. */
-function growthCounter(): (result: ApiObject) => void {
-  let bytes = 0;
-  return (result) => {
-    bytes += largeResults.get(result) ?? 0;
-    if (bytes > MAX_LARGE_BYTES) throw errors.requestTooLarge('the converted objects are too large for one list');
-  };
+  servedObjectCache(served).set(stored, object);
+  if (object !== stored) storedByServed.set(object, stored);
 }
 
 /** The stored object behind a result of {@link toServed}. */

@@ -12,6 +12,11 @@ const TEXT_COST = 64;
 
 /** Keeps each text once, in order. */
 export class WarningList extends Array<string> {
+  /** Copies are usual arrays. */
+  static override get [Symbol.species](): ArrayConstructor {
+    return Array;
+  }
+
   #known: Set<string> | undefined;
   #left = MAX_CHARACTERS;
 
@@ -22,12 +27,16 @@ export class WarningList extends Array<string> {
 
   #add(text: string): void {
     if (this.#left <= 0) return;
-    // Joined anew, because a slice keeps the whole text in memory.
-    const kept = text.length > MAX_TEXT ? Array.from(text.slice(0, MAX_TEXT)).join('') : text;
+    const kept = text.length > MAX_TEXT ? cut(text) : text;
     this.#known ??= new Set();
     if (this.#known.has(kept)) return;
     this.#known.add(kept);
     this.#left -= kept.length + TEXT_COST;
     super.push(kept);
   }
+}
+
+/** The start of a text, without half a character. A slice would keep the whole text in memory. */
+function cut(text: string): string {
+  return Array.from(text.slice(0, MAX_TEXT).replace(/[\ud800-\udbff]$/, '')).join('');
 }

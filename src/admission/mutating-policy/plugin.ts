@@ -175,8 +175,10 @@ class Session {
       const refuse = (why: string, cause: unknown) => new MutationError(unconvertible(why, served), { cause });
       return this.#draft.accept(applyConfiguration(value, change.object, served), { refuse });
     } catch (error) {
-      if (!(error instanceof MutationError)) throw error;
-      this.#deny(error.message, change.invocation);
+      if (error instanceof MutationError) this.#deny(error.message, change.invocation);
+      else if (StatusError.is(error) && error.code === 413) {
+        this.#deny(`error applying patch: the result is too large: ${error.message}`, change.invocation);
+      } else throw error;
       return false;
     }
   }

@@ -74,12 +74,12 @@ export function matchDevices<Device extends SelectableDevice>(
   from: ClassLike | readonly SelectorLike[],
   devices: readonly Device[],
 ): Device[] {
-  selectorsOf(from);
+  checkSelectors(from);
   checkDevices(devices);
   return devices.filter((device) => selectsDevice(from, device));
 }
 
-/** Whether every selector is true for a device. `spend` gets the cost of each compilation and evaluation. */
+/** Whether every selector is true for a device. `spend` gets the cost of each evaluation. */
 export function selectsDevice(
   from: ClassLike | readonly SelectorLike[],
   device: SelectableDevice,
@@ -90,7 +90,7 @@ export function selectsDevice(
   const value = attempt(() => deviceValue(device));
   return selectors.every((selector, index) => {
     const fail = (what: string) => new DeviceSelectionError(`${owner}selector #${index}: ${what}`);
-    const compiled = programOf(expressionOf(selector), spend);
+    const compiled = programOf(expressionOf(selector));
     if (typeof compiled === 'string') throw fail(`CEL compile error: ${compiled}`);
     if ('problem' in value) throw fail(`CEL runtime error: ${value.problem}`);
     const matches = evaluate(compiled, value.value, spend);
@@ -99,8 +99,8 @@ export function selectsDevice(
   });
 }
 
-/** Returns the selectors. Throws a TypeError if the argument is neither a class nor a list of selectors. */
-function selectorsOf(from: ClassLike | readonly SelectorLike[]): readonly SelectorLike[] {
+/** Throws a TypeError if the argument is neither a class nor a list of selectors. */
+function checkSelectors(from: ClassLike | readonly SelectorLike[]): void {
   const given: unknown = from;
   const spec = isRecord(given) ? given['spec'] : undefined;
   const selectors = isRecord(spec) ? (spec['selectors'] ?? []) : given;
@@ -112,7 +112,6 @@ function selectorsOf(from: ClassLike | readonly SelectorLike[]): readonly Select
     const form = "an expression, or { cel: { expression: '…' } }";
     throw new TypeError(`orchplane: matchDevices: selector #${index} must be ${form}`);
   });
-  return selectors;
 }
 
 /** An absent expression is allowed here; compiling it fails. */
@@ -186,11 +185,18 @@ const MIN_EVALUATION_COST = 20;
 const COMPILATION_COST = 2_000;
 const COMPILATION_COST_PER_CHARACTER = 50;
 
+/** The cost of compiling the selectors. It does not depend on what is in the cache. */
+export function compilationCost(selectors: readonly SelectorLike[] = []): number {
+  const costs = selectors.map(
+    (selector) => COMPILATION_COST + COMPILATION_COST_PER_CHARACTER * expressionOf(selector).length,
+  );
+  return costs.reduce((sum, cost) => sum + cost, 0);
+}
+
 /** Returns the program or an error message. Expressions count as stored: they were accepted before. */
-function programOf(expression: string, spend: (cost: number) => void): Program | string {
+function programOf(expression: string): Program | string {
   const known = programCache.get(expression);
   if (known !== undefined) return known;
-  spend(COMPILATION_COST + COMPILATION_COST_PER_CHARACTER * expression.length);
   if (programCache.size >= MAX_CACHED_PROGRAMS) programCache.clear();
   const compiled = compileDeviceSelector(expression, { stored: true });
   const made = compiled.problem ?? compiled.program;

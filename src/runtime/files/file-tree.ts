@@ -23,7 +23,7 @@ export interface FileEntry {
 
 /** What a volume in memory can hold: clients that execute commands in a container decide how much is written. */
 export const MAX_VOLUME_BYTES = 256 * 1024 * 1024;
-/** Their paths count as bytes. */
+/** Their paths count towards the bytes. */
 const MAX_VOLUME_FILES = 100_000;
 
 /** A volume whose files can be changed. */

@@ -21,7 +21,7 @@ export class ClientOutput {
     this.#onOverflow = onOverflow;
   }
 
-  /** Resolves when the client has taken the bytes. */
+  /** Resolves when the client has taken the bytes, and what was written until then. */
   write(writer: Writer, bytes: Uint8Array): Promise<void> {
     if (this.#isOver) return Promise.resolve();
     this.#unread += bytes.length;

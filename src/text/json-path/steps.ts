@@ -24,26 +24,22 @@ export class TooManyValuesError extends Error {
 }
 
 /** Maximum values that all steps of one evaluation may find: about as many as an object of maximum size contains. */
-export const MAX_VALUES = 250_000;
+const MAX_VALUES = 250_000;
 
 export class ValueBudget {
-  #left: number;
-  readonly #outer: ValueBudget | undefined;
+  readonly #max: number;
+  #spent = 0;
 
-  /** What is spent counts for `outer`, too. */
-  constructor(max = MAX_VALUES, outer?: ValueBudget) {
-    this.#left = max;
-    this.#outer = outer;
+  constructor(max = MAX_VALUES) {
+    this.#max = max;
   }
 
-  grant(count: number): void {
-    this.#left += count;
+  get spent(): number {
+    return this.#spent;
   }
 
-  spend(count = 1): void {
-    this.#left -= count;
-    if (this.#left < 0) throw new TooManyValuesError('too many values');
-    this.#outer?.spend(count);
+  spend(): void {
+    if (++this.#spent > this.#max) throw new TooManyValuesError(`more than ${this.#max} values`);
   }
 }
 

@@ -1,10 +1,9 @@
-/** Conversions of many or large objects, and results that are much larger than the stored objects. */
+/** Conversions of many or large objects. */
 import type { WebhookCaller } from 'orchplane';
-import { Namespace, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding } from 'orchplane/kinds';
+import { Namespace } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
-import { failureOf } from '../server/watch-reader.js';
-import { ANYTHING, api, define, definitions, GROUP, redefine, version, WIDGETS, widget } from './widgets.js';
+import { ANYTHING, api, define, definitions, redefine, version, WIDGETS, widget } from './widgets.js';
 
 type Json = Record<string, unknown>;
 
@@ -47,55 +46,6 @@ test('sends a large list in several reviews, one after the other', async () => {
   }
   expect((await api(cluster, 'v2').list()).items.length).toBe(20);
   expect(calls).toEqual({ sizes: [8, 8, 4], most: 1 });
-});
-
-test('keeps the latest of the results that are much larger than their objects', async () => {
-  const { cluster, calls } = await converted(() => ({ text: 'x'.repeat(3e6) }));
-  const names = Array.from({ length: 40 }, (_, index) => `w${index}`);
-  for (const name of names) await api(cluster).create(widget(name));
-  for (const name of names) await api(cluster, 'v2').get(name);
-  calls.sizes.length = 0;
-  for (const name of names.slice(-20)) await api(cluster, 'v2').get(name);
-  expect(calls.sizes).toEqual([]);
-  await api(cluster, 'v2').get('w0');
-  expect(calls.sizes).toEqual([1]);
-});
-
-test('admits many objects at the same time whose conversion makes them much larger', async () => {
-  const { cluster } = await converted(() => ({ text: 'x'.repeat(3e6) }));
-  const rules = [{ apiGroups: [GROUP], apiVersions: ['v2'], resources: ['widgets'], operations: ['CREATE'] }];
-  await cluster.api(ValidatingAdmissionPolicy).create({
-    metadata: { name: 'p' },
-    spec: { matchConstraints: { resourceRules: rules }, validations: [{ expression: 'size(object.spec.text) > 9' }] },
-  } as never);
-  const binding = { policyName: 'p', validationActions: ['Deny'] } as never;
-  await cluster.api(ValidatingAdmissionPolicyBinding).create({ metadata: { name: 'p' }, spec: binding });
-  const made = Array.from({ length: 60 }, (_, index) => api(cluster).create(widget(`w${index}`)));
-  expect((await Promise.all(made)).length).toBe(60);
-});
-
-test('rejects a list whose conversion makes it much larger, and serves pages of it', async () => {
-  const { cluster } = await converted(() => ({ text: 'x'.repeat(3e6) }));
-  for (let index = 0; index < 40; index++) await api(cluster).create(widget(`w${index}`));
-  expect(await failureOf(api(cluster, 'v2').list())).toMatchObject({
-    code: 413,
-    message: expect.stringContaining('the converted objects are too large for one list'),
-  });
-  const page = await api(cluster, 'v2').list({ limit: 20 });
-  expect(page.items.length).toBe(20);
-});
-
-test('rejects a list that defaults of a later schema make much larger, and deletes its objects', async () => {
-  const { cluster } = await converted((spec) => spec);
-  for (let index = 0; index < 150; index++) await api(cluster).create(widget(`w${index}`));
-  const list = { type: 'array', items: { type: 'string' }, default: Array.from({ length: 20_000 }, () => '') };
-  const spec = { type: 'object', properties: { list }, default: {} };
-  const [, v2] = versions;
-  await redefine(cluster, (draft) => Object.assign(draft, { versions: [version({ spec }), v2] }));
-  expect((await api(cluster).get('w0'))['spec']).toEqual({ list: list.default });
-  expect(await failureOf(api(cluster).list())).toMatchObject({ code: 413 });
-  await api(cluster).deleteCollection();
-  expect((await api(cluster).list()).items).toEqual([]);
 });
 
 test('calls a conversion function for one object after the other', async () => {

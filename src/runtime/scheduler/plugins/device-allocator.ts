@@ -3,7 +3,7 @@
  * in use, and that satisfy the constraints of their claim.
  * upstream: dynamic-resource-allocation/structured/allocator.go
  */
-import { DeviceSelectionError, type SelectorLike, selectsDevice } from '../../../cel/index.js';
+import { compilationCost, DeviceSelectionError, type SelectorLike, selectsDevice } from '../../../cel/index.js';
 import { matchesTerm } from '../../../controllers/workloads/daemon-set/placement.js';
 import type { ObjectOf } from '../../../kinds/kind.js';
 import { DeviceClass } from '../../../kinds/resource/v1beta2/device-class.js';
@@ -182,7 +182,10 @@ function selection(
   request: { readonly selectors?: readonly SelectorLike[] },
   { selected, spendCost }: SearchBudget,
 ) {
-  const known = getOrInsertComputed(selected, request, () => new Map<object, boolean>());
+  const known = getOrInsertComputed(selected, request, () => {
+    spendCost(compilationCost(deviceClass.spec.selectors) + compilationCost(request.selectors));
+    return new Map<object, boolean>();
+  });
   const isMatch = (
     from: StoredDeviceClass | readonly SelectorLike[],
     { device, slice }: Candidate,

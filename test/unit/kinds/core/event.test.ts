@@ -65,6 +65,8 @@ describe('an event in two API groups', () => {
       deprecatedLastTimestamp: null,
       deprecatedCount: 3,
     });
+    expect((await cluster.api(CoreEvent).get('E')).series).toEqual({ lastObservedTime: null });
+    expect((await cluster.api(Event).list()).items).toMatchObject([{ series: { count: 0 } }]);
   });
 
   test('supports field selectors with the field names of both groups', async () => {
