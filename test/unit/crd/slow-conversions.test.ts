@@ -350,6 +350,17 @@ describe('writing', () => {
     expect(cluster.resourceVersion).toBe(resourceVersion);
   });
 
+  test('returns the warnings of an update whose conversion fails', async () => {
+    const { cluster, hooks } = await slow();
+    await api(cluster).create(widget('a', { size: 1 }));
+    shut(hooks);
+    const { metadata, ...body } = { ...widget('a', { size: 2 }), apiVersion: `${GROUP}/v2` };
+    const failure = failureOf(api(cluster, 'v2').update({ ...body, metadata: { ...metadata, wrong: 1 } } as never));
+    await turns();
+    await hooks.next().fail('no');
+    expect(await failure).toMatchObject({ code: 500, warnings: ['unknown field "metadata.wrong"'] });
+  });
+
   test('does not create an object whose CRD is deleted meanwhile', async () => {
     const { cluster, hooks } = await slow();
     shut(hooks);
