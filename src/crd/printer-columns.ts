@@ -40,8 +40,16 @@ const WORK_OF_CELL = 100;
 /** Characters of a text for one of them. */
 const TEXT_PER_WORK = 16;
 
+interface TableBudget {
+  readonly work: ValueBudget;
+  /** The lengths of the large objects and lists that were measured. */
+  readonly lengths: Map<object, number>;
+}
+
 /** By the context of a table. */
-const budgets = new WeakMap<CellContext, ValueBudget>();
+const budgets = new WeakMap<CellContext, TableBudget>();
+
+const newBudget = (): TableBudget => ({ work: new ValueBudget(MAX_TABLE_WORK), lengths: new Map() });
 
 function parseColumnPath({ jsonPath }: Definition): JsonPath | undefined {
   try {
@@ -60,20 +68,35 @@ function buildColumn({ name, type, format, description, priority, jsonPath }: De
     description: description || `Custom resource definition column (in JSONPath format): ${jsonPath}`,
     ...(priority === undefined ? {} : { priority }),
     cell(object, context) {
-      const budget = getOrInsertComputed(budgets, context, () => new ValueBudget(MAX_TABLE_WORK));
+      const { work, lengths } = getOrInsertComputed(budgets, context, newBudget);
       const build = () => {
-        budget.grant(WORK_OF_CELL);
-        const found = find(object, budget);
+        work.fillTo(WORK_OF_CELL);
+        const found = find(object, work);
         if (found === undefined || found.length === 0) return null;
         const [value] = found;
-        const cell = cellValue(type, value, context);
-        if (typeof cell === 'string')
-          budget.spend(Math.ceil(cell.length / (typeof value === 'string' ? TEXT_PER_WORK : 1)));
-        return cell;
+        if (type === 'string')
+          work.spend(typeof value === 'string' ? value.length / TEXT_PER_WORK : lengthOf(value, lengths));
+        return cellValue(type, value, context);
       };
       return recoverFrom(TooManyValuesError, build, () => null);
     },
   };
+}
+
+/** A shorter part of an object is measured again. */
+const MIN_KNOWN_LENGTH = 1_000;
+
+/** About the characters of a value in JSON. */
+function lengthOf(value: unknown, known: Map<object, number>): number {
+  if (typeof value === 'string') return value.length + 2;
+  if (typeof value !== 'object' || value === null) return 4;
+  let length = known.get(value);
+  if (length !== undefined) return length;
+  length = 2;
+  if (Array.isArray(value)) for (const item of value) length += 1 + lengthOf(item, known);
+  else for (const [key, member] of Object.entries(value)) length += key.length + 4 + lengthOf(member, known);
+  if (length >= MIN_KNOWN_LENGTH) known.set(value, length);
+  return length;
 }
 
 /** The value of a cell. A value of another type than the column's results in null. */
