@@ -8,8 +8,9 @@ import { nameColumn } from '../kinds/shared/common-columns.js';
 import type { DeepReadonly } from '../meta/object.js';
 import { printGoValue } from '../text/go/go-value.js';
 import { type JsonPath, JsonPathError, parseJsonPath } from '../text/json-path/json-path.js';
-import { ValueBudget } from '../text/json-path/steps.js';
+import { TooManyValuesError, ValueBudget } from '../text/json-path/steps.js';
 import { humanDuration, parseTime, timeToMs } from '../text/time/time.js';
+import { recoverFrom } from '../util/catch-error.js';
 import { encodeSorted, escapeForPages } from '../util/json.js';
 import { getOrInsertComputed } from '../util/once.js';
 import { toInt64 } from './value/keywords.js';
@@ -30,30 +31,31 @@ export function printerColumns(definitions: readonly Definition[] | undefined): 
 }
 
 /**
- * The cost limit of the cells of one table: visited values, and characters of printed objects and lists. When it is exceeded,
- * cells that may cost more than {@link CHEAP} are null.
+ * The cost limit of the cells of one table: values that paths visit, and characters of printed objects and lists. A cell that
+ * exceeds it is null, but each row and each cell may have a usual cost.
  */
-const MAX_TABLE_COST = 5_000_000;
-/** Each row may cost this much in addition. */
-const MAX_ROW_COST = 2000;
-/** What most cells cost at most. */
-const CHEAP = 100;
-/** Characters of a text that cost as much as one printed character. */
-const TEXT_PER_COST = 16;
+const MAX_TABLE_WORK = 5_000_000;
+const WORK_OF_ROW = 2000;
+const WORK_OF_CELL = 100;
+/** Characters of a text that cost as much as one printed character: the text itself is shared. */
+const TEXT_PER_WORK = 16;
 
-/** What is left of the cost limit of a table in its current row. */
-interface Allowance {
-  object: unknown;
-  left: number;
+interface TableBudget {
+  /** The object of the current row. */
+  row: unknown;
+  readonly work: ValueBudget;
+  /** The lengths of the large objects and lists that were measured. */
+  readonly lengths: Map<object, number>;
 }
 
-const allowances = new WeakMap<CellContext, Allowance>();
+/** By the context of a table. */
+const budgets = new WeakMap<CellContext, TableBudget>();
 
-function allowanceOf(context: CellContext, object: unknown): Allowance {
-  const allowance = getOrInsertComputed(allowances, context, () => ({ object: undefined, left: MAX_TABLE_COST }));
-  if (allowance.object !== object) Object.assign(allowance, { object, left: allowance.left + MAX_ROW_COST });
-  return allowance;
-}
+const newBudget = (): TableBudget => ({
+  row: undefined,
+  work: new ValueBudget(MAX_TABLE_WORK),
+  lengths: new Map(),
+});
 
 function parseColumnPath({ jsonPath }: Definition): JsonPath | undefined {
   try {
@@ -72,27 +74,37 @@ function buildColumn({ name, type, format, description, priority, jsonPath }: De
     description: description || `Custom resource definition column (in JSONPath format): ${jsonPath}`,
     ...(priority === undefined ? {} : { priority }),
     cell(object, context) {
-      const allowance = allowanceOf(context, object);
-      const isOver = allowance.left <= 0;
-      const budget = isOver ? new ValueBudget(CHEAP) : new ValueBudget();
-      const found = find(object, budget) ?? [];
-      const [value] = found;
-      const cell = found.length === 0 || (isOver && isExpensive(value)) ? null : cellValue(type, value, context);
-      const cost = budget.spent + (typeof cell === 'string' ? cell.length / charactersPerCost(value) : 0);
-      if (cost > CHEAP) allowance.left -= cost;
-      return cell;
+      const budget = getOrInsertComputed(budgets, context, newBudget);
+      const { work, lengths } = budget;
+      work.fillTo(budget.row === object ? WORK_OF_CELL : WORK_OF_ROW);
+      budget.row = object;
+      const build = () => {
+        const found = find(object, work);
+        if (found === undefined || found.length === 0) return null;
+        const [value] = found;
+        if (type === 'string')
+          work.spend(typeof value === 'string' ? value.length / TEXT_PER_WORK : lengthOf(value, lengths));
+        return cellValue(type, value, context);
+      };
+      return recoverFrom(TooManyValuesError, build, () => null);
     },
   };
 }
 
-/** A text is not copied, but each cell is part of the response. */
-function charactersPerCost(value: unknown): number {
-  return typeof value === 'string' ? TEXT_PER_COST : 1;
-}
+/** A shorter part of an object is measured again. */
+const MIN_KNOWN_LENGTH = 1_000;
 
-function isExpensive(value: unknown): boolean {
-  if (typeof value === 'string') return value.length > CHEAP * TEXT_PER_COST;
-  return typeof value === 'object' && value !== null;
+/** About the characters of a value in JSON. */
+function lengthOf(value: unknown, known: Map<object, number>): number {
+  if (typeof value === 'string') return value.length + 2;
+  if (typeof value !== 'object' || value === null) return 4;
+  let length = known.get(value);
+  if (length !== undefined) return length;
+  length = 2;
+  if (Array.isArray(value)) for (const item of value) length += 1 + lengthOf(item, known);
+  else for (const [key, member] of Object.entries(value)) length += key.length + 4 + lengthOf(member, known);
+  if (length >= MIN_KNOWN_LENGTH) known.set(value, length);
+  return length;
 }
 
 /** The value of a cell. A value of another type than the column's results in null. */

@@ -14,6 +14,7 @@ import {
   filterStep,
   type JsonPathStep,
   literalStep,
+  MAX_VALUES,
   PathNumber,
   plainValue,
   run,
@@ -39,14 +40,15 @@ export class JsonPathError extends Error {
   }
 }
 
-/** Finds values in an object; undefined if the path fails on the object or finds too many values for the budget. */
-export type JsonPath = (object: unknown, budget?: ValueBudget) => readonly unknown[] | undefined;
+/** Finds values in an object; undefined if the path fails on the object, or finds too many values for it or for `outer`. */
+export type JsonPath = (object: unknown, outer?: ValueBudget) => readonly unknown[] | undefined;
 
 /** Parses a path. Throws {@link JsonPathError}. */
 export function parseJsonPath(text: string): JsonPath {
   const actions = new Parser(`{${text}}`).template();
-  return (object, budget = new ValueBudget()) => {
+  return (object, outer) => {
     // A path with braces has several actions: only the first one's results are returned, but none may fail.
+    const budget = new ValueBudget(MAX_VALUES, outer);
     try {
       const outcomes = actions.map((steps) => run(steps, [object], budget));
       return outcomes.some(({ failed }) => failed) ? undefined : (outcomes[0]?.values ?? []).map(plainValue);

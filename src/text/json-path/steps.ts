@@ -5,7 +5,9 @@
  * every item whose port list is too short.
  */
 
+import { append } from '../../util/arrays.js';
 import { isRecord } from '../../util/json.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import { compareUtf8, goKind } from '../go/go-value.js';
 
 type Values = readonly unknown[];
@@ -24,22 +26,40 @@ export class TooManyValuesError extends Error {
 }
 
 /** Maximum values that all steps of one evaluation may find: about as many as an object of maximum size contains. */
-const MAX_VALUES = 250_000;
+export const MAX_VALUES = 250_000;
+
+/** What a step costs besides the values that it adds, and what each of its values costs. */
+const STEP_COST = 1 / 8;
+/** The characters that are compared for the cost of one value. */
+const COMPARED_PER_VALUE = 64;
 
 export class ValueBudget {
-  readonly #max: number;
-  #spent = 0;
+  #left: number;
+  readonly #outer: ValueBudget | undefined;
+  readonly #keys: Map<object, readonly string[]>;
 
-  constructor(max = MAX_VALUES) {
-    this.#max = max;
+  /** What is spent counts for `outer`, too. */
+  constructor(max = MAX_VALUES, outer?: ValueBudget) {
+    this.#left = max;
+    this.#outer = outer;
+    this.#keys = outer === undefined ? new Map() : outer.#keys;
   }
 
-  get spent(): number {
-    return this.#spent;
+  /** Adds what is missing to `count`. */
+  fillTo(count: number): void {
+    this.#left = Math.max(this.#left, count);
   }
 
-  spend(): void {
-    if (++this.#spent > this.#max) throw new TooManyValuesError(`more than ${this.#max} values`);
+  /** Throws {@link TooManyValuesError} if less is left. */
+  spend(count = 1): void {
+    if (this.#left < count) throw new TooManyValuesError('too many values');
+    this.#outer?.spend(count);
+    this.#left -= count;
+  }
+
+  /** The sorted names of an object, which are listed once for all paths: there may be a hundred thousand. */
+  keysOf(record: object): readonly string[] {
+    return getOrInsertComputed(this.#keys, record, () => Object.keys(record).sort());
   }
 }
 
@@ -48,7 +68,9 @@ const failure = (values: Values): Outcome => ({ values, failed: true });
 
 export function run(steps: readonly JsonPathStep[], start: Values, budget: ValueBudget): Outcome {
   let outcome = found(start);
+  budget.spend(STEP_COST);
   for (const step of steps) {
+    budget.spend(STEP_COST * (1 + outcome.values.length));
     outcome = step(outcome.values, budget);
     if (outcome.failed) break;
   }
@@ -91,35 +113,37 @@ export function plainValue(value: unknown): unknown {
 /** The contents of lists and maps, and the bytes of strings. */
 export const wildcard: JsonPathStep = (values, budget) => {
   const all: unknown[] = [];
-  for (const value of values) {
-    for (const item of inside(value)) {
-      budget.spend();
-      all.push(item);
-    }
-  }
+  for (const value of values) append(all, inside(value, budget));
   return found(all);
 };
 
-function inside(value: unknown): Values {
-  if (Array.isArray(value)) return value;
-  if (typeof value === 'string') return [...new TextEncoder().encode(value)];
+/** Pays for the values before they are listed. */
+function inside(value: unknown, budget: ValueBudget): Values {
+  if (Array.isArray(value)) {
+    budget.spend(value.length);
+    return value;
+  }
+  if (typeof value === 'string') {
+    budget.spend(value.length);
+    return [...new TextEncoder().encode(value)];
+  }
   if (!isRecord(value)) return [];
   // The order of the reference server is random here.
-  return Object.keys(value)
-    .sort()
-    .map((key) => value[key]);
+  const keys = budget.keysOf(value);
+  budget.spend(keys.length);
+  return keys.map((key) => value[key]);
 }
 
 /** The values and all nested values, except empty ones. */
 export const descend: JsonPathStep = (values, budget) => {
   const all: unknown[] = [];
   const open = [...values].reverse();
+  budget.spend(open.length);
   while (open.length > 0) {
     const value = open.pop();
-    budget.spend();
     if (typeof value === 'string' && value !== '') all.push(value);
     if (typeof value !== 'object' || value === null) continue;
-    const items = inside(value);
+    const items = inside(value, budget);
     if (items.length > 0) all.push(value);
     // Pushed one by one: a list may have more items than a call may have arguments.
     for (let index = items.length - 1; index >= 0; index--) open.push(items[index]);
@@ -209,17 +233,20 @@ function compared(left: readonly JsonPathStep[], { operator, right }: Comparison
     if (leftOutcome.values.length === 0) return false;
     const rightOutcome = run(right, [item], budget);
     if (rightOutcome.failed || rightOutcome.values.length > 1) return undefined;
-    return rightOutcome.values.length === 0 ? false : compare(leftOutcome.values[0], operator, rightOutcome.values[0]);
+    return rightOutcome.values.length === 0
+      ? false
+      : compare(leftOutcome.values[0], operator, rightOutcome.values[0], budget);
   };
 }
 
 const COMPARABLE: ReadonlySet<string> = new Set(['string', 'bool', 'int64', 'float64']);
 
 /** Compares values of the same type; whole numbers and fractions are different types. */
-function compare(left: unknown, operator: string, right: unknown): boolean | undefined {
+function compare(left: unknown, operator: string, right: unknown, budget: ValueBudget): boolean | undefined {
   const kind = kindOf(left);
   if (kind !== kindOf(right) || !COMPARABLE.has(kind)) return undefined;
   const [leftValue, rightValue] = [plainValue(left), plainValue(right)];
+  if (typeof leftValue === 'string') budget.spend(leftValue.length / COMPARED_PER_VALUE);
   if (operator === '==') return leftValue === rightValue;
   if (operator === '!=') return leftValue !== rightValue;
   if (kind === 'bool') return undefined;

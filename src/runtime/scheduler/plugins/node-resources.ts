@@ -6,18 +6,25 @@ import { type FilterPlugin, MAX_SCORE, type ScorePlugin, unschedulable } from '.
 import { scoredRequests } from '../resources.js';
 import type { NodeInfo } from '../snapshot.js';
 
+/** A pod can request tens of thousands of resources, and every node can have a reason for each. */
+const MAX_REASONS = 100;
+
 export const nodeResourcesFit: FilterPlugin = {
   name: 'NodeResourcesFit',
-  prepare: ({ requests }) => ({
-    check(node) {
-      const reasons = node.pods.length + 1 > (node.allocatable.get('pods') ?? 0) ? ['Too many pods'] : [];
-      for (const [name, amount] of requests) {
-        const free = (node.allocatable.get(name) ?? 0) - node.requested(name);
-        if (amount > 0 && amount > free) reasons.push(`Insufficient ${name}`);
-      }
-      return reasons.length === 0 ? undefined : unschedulable(...reasons);
-    },
-  }),
+  prepare({ requests }) {
+    const wanted = [...requests].filter(([, amount]) => amount > 0);
+    return {
+      check(node) {
+        const reasons = node.pods.length + 1 > (node.allocatable.get('pods') ?? 0) ? ['Too many pods'] : [];
+        for (const [name, amount] of wanted) {
+          const free = (node.allocatable.get(name) ?? 0) - node.requested(name);
+          if (amount > free) reasons.push(`Insufficient ${name}`);
+          if (reasons.length === MAX_REASONS) break;
+        }
+        return reasons.length === 0 ? undefined : unschedulable(...reasons);
+      },
+    };
+  },
 };
 
 /** The resources that are scored, each with the weight 1. */

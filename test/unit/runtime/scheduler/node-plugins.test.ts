@@ -1,5 +1,6 @@
 /** The plugins that compare a pod with nodes: taints, affinity to nodes, ports, resources, images. */
 import { describe, expect, test } from 'vitest';
+import { cpuTimer } from '../../../fixtures/cpu-time.js';
 import { node, place, pod, scoresOf, snapshotOf } from './fixture.js';
 
 const rejected = (reason: string) => `0/1 nodes are available: 1 ${reason}.`;
@@ -143,6 +144,16 @@ describe('NodeResourcesFit', () => {
       '0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient ephemeral-storage, 1 Insufficient example.com/gpu, ' +
         '1 Insufficient memory, 1 Too many pods.',
     );
+  });
+
+  test('names at most 100 of the resources that are missing, in time that does not grow with others', () => {
+    const snapshot = snapshotOf(Array.from({ length: 100 }, (_, at) => node(`n${at}`)));
+    const requests = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`example.com/${at}`, '1']));
+    const candidate = pod('p', requests);
+    const spent = cpuTimer();
+    const message = place(candidate, snapshot);
+    expect(spent()).toBeLessThan(1_000);
+    expect(String(message).match(/100 Insufficient/g)?.length).toBe(100);
   });
 
   test.each<[string, object, boolean]>([
