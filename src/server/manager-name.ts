@@ -5,12 +5,14 @@ import { MAX_MANAGER_BYTES } from '../kinds/shared/metadata-errors.js';
 import { byteLength } from '../meta/names.js';
 import type { ApiRequest } from '../protocol/request.js';
 import { isPrintable } from '../text/go/go-text.js';
+import { copyText } from '../util/copy-text.js';
 
 /** The manager of requests in process that name none. */
 const IN_PROCESS = 'orchplane';
 
 export function managerOf({ options, userAgent }: ApiRequest): string {
-  if (options.fieldManager) return options.fieldManager;
+  // The manager is stored, and must not keep the URL in memory.
+  if (options.fieldManager) return copyText(options.fieldManager);
   return (userAgent === undefined ? IN_PROCESS : programOf(userAgent)) || 'unknown';
 }
 

@@ -10,6 +10,7 @@ import { CLUSTER_ROLE_BINDINGS, RBAC_GROUP, ROLE_BINDINGS } from '../../kinds/rb
 import type { AccessAttributes, AccessDecision, AccessRule, AccessRules } from '../../protocol/access.js';
 import type { User } from '../../protocol/request.js';
 import { quote } from '../../text/go/go-text.js';
+import { copyText } from '../../util/copy-text.js';
 import type { Authorizer, AuthorizerContext, AuthorizerFactory } from '../authorizer.js';
 import { type Binding, Bindings, Grant } from './bindings.js';
 import { Roles } from './roles.js';
@@ -26,6 +27,8 @@ export function rbac(): AuthorizerFactory {
 
 /** The number of cached namespaces; reviews may ask about namespaces that do not exist. */
 const MAX_NAMESPACES = 10_000;
+const LONGEST_NAMESPACE = 253;
+const NO_BINDINGS = new Bindings('');
 
 class RbacAuthorizer implements Authorizer {
   readonly #context: AuthorizerContext;
@@ -89,9 +92,12 @@ class RbacAuthorizer implements Authorizer {
   #namespaceBindings(namespace: string): Bindings {
     let bindings = this.#namespaces.get(namespace);
     if (bindings === undefined) {
+      // A longer one does not exist. What is kept must not share memory with the URL or body that contains it.
+      if (namespace.length > LONGEST_NAMESPACE) return NO_BINDINGS;
       if (this.#namespaces.size >= MAX_NAMESPACES) this.#namespaces.clear();
-      bindings = new Bindings(namespace);
-      this.#namespaces.set(namespace, bindings);
+      const kept = copyText(namespace);
+      bindings = new Bindings(kept);
+      this.#namespaces.set(kept, bindings);
     }
     const present = this.#context.lastChange(ROLE_BINDINGS);
     if (present !== bindings.version) {

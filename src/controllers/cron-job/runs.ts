@@ -13,6 +13,7 @@ import type { CronSchedule } from '../../text/time/cron.js';
 import { parseCron } from '../../text/time/cron.js';
 import { timeToMs } from '../../text/time/time.js';
 import { formatInZone, isTimeZone } from '../../text/time/time-zone.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import { controllerReference } from '../runtime/owners.js';
 import type { StoredJob } from '../workloads/job/job-snapshot.js';
 
@@ -34,8 +35,8 @@ export class ScheduleError extends Error {
 
 export interface DueOptions {
   readonly nowMs: number;
-  /** Runs scheduled longer ago than this are ignored. */
-  readonly deadlineSeconds?: number | undefined;
+  /** Runs scheduled longer ago than this are ignored. A bigint above 2^53. */
+  readonly deadlineSeconds?: number | bigint | undefined;
 }
 
 const SECOND = 1_000;
@@ -48,7 +49,7 @@ export function lastDue(
   { nowMs, deadlineSeconds = Infinity }: DueOptions,
 ): Due {
   const since = timeToMs(status.lastScheduleTime ?? metadata.creationTimestamp);
-  const from = Math.max(since, nowMs - deadlineSeconds * SECOND);
+  const from = Math.max(since, nowMs - Number(deadlineSeconds) * SECOND);
   const first = nextOf(schedule, from);
   if (nowMs < first) return { timeMs: undefined, hasManyMissed: false, nextAfterMs: from };
   const second = nextOf(schedule, first);
@@ -82,23 +83,13 @@ function nextOf(schedule: CronSchedule, afterMs: number): number {
   return next;
 }
 
-/** The maximum number of cached schedules; beyond it the cache is cleared. */
-const MAX_CACHED_SCHEDULES = 10_000;
-
-/** A cache of parsed schedules, because the same text is needed at every run. */
+/** Parsed schedules, because a CronJob needs its own at every run. They last as long as its spec: a text may be long. */
 export class Schedules {
-  readonly #cache = new Map<string, CronSchedule>();
+  readonly #cache = new WeakMap<StoredCronJob['spec'], CronSchedule>();
 
   /** Throws a CronError. */
   of(spec: StoredCronJob['spec']): CronSchedule {
-    const text = scheduleText(spec);
-    let schedule = this.#cache.get(text);
-    if (schedule === undefined) {
-      schedule = withCachedRuns(parseCron(text));
-      if (this.#cache.size >= MAX_CACHED_SCHEDULES) this.#cache.clear();
-      this.#cache.set(text, schedule);
-    }
-    return schedule;
+    return getOrInsertComputed(this.#cache, spec, () => withCachedRuns(parseCron(scheduleText(spec))));
   }
 }
 

@@ -152,7 +152,7 @@ async function graceOf({ client, namespace, sinceMs }: ContentRequest): Promise<
   let longest = 0;
   for (const { spec, status } of (await client.api(Pod, namespace).list()).items) {
     if (status.phase === 'Succeeded' || status.phase === 'Failed') continue;
-    longest = Math.max(longest, spec.terminationGracePeriodSeconds ?? 0);
+    longest = Math.max(longest, Number(spec.terminationGracePeriodSeconds ?? 0)); // a bigint above 2^53
   }
   return sinceMs >= longest * 1000 ? 0 : longest;
 }

@@ -91,7 +91,9 @@ class TaintEviction extends ControllerPart {
   #schedule(pod: StoredPod, taints: readonly Taint[], isNew = false): void {
     const key = keyOf(pod);
     const used = matchingTolerations(taints, pod.spec.tolerations ?? []);
-    const limits = used === undefined ? [0] : used.flatMap(({ tolerationSeconds }) => tolerationSeconds ?? []);
+    // Seconds above 2^53 are bigints.
+    const limits =
+      used === undefined ? [0] : used.flatMap(({ tolerationSeconds }) => tolerationSeconds ?? []).map(Number);
     if (limits.length === 0) {
       this.#cancel(key);
       return;

@@ -10,6 +10,7 @@
  */
 import type { Clock } from '../../util/clock.js';
 import { getOrInsertComputed } from '../../util/once.js';
+import { sha256Tag } from '../../util/sha256.js';
 
 /**
  * A map of limited size that evicts the least recently used entry.
@@ -79,6 +80,7 @@ export interface Correlated {
 }
 
 const MOST_REMEMBERED = 4_096;
+const LONGEST_REMEMBERED = 1_024;
 const SIMILAR_EVENTS = 10;
 const SIMILAR_WITHIN_MS = 600_000;
 const COMBINED = '(combined from similar events): ';
@@ -111,7 +113,7 @@ export class EventCorrelator {
     const similar = `${about}\n${happening.reason}`;
     const isCombined = this.#isCombined(happening, similar);
     const message = isCombined ? COMBINED + happening.message : happening.message;
-    const key = isCombined ? similar : `${similar}\n${happening.fieldPath}\n${message}`;
+    const key = isCombined ? similar : `${similar}\n${happening.fieldPath}\n${identityOf(message)}`;
     if (!this.#takesToken(about)) return undefined;
     return { key, message, isCombined, known: this.#counted.get(key) };
   }
@@ -128,7 +130,7 @@ export class EventCorrelator {
       similar = { messages: new Set(), lastMs: now };
       this.#similar.set(key, similar);
     }
-    similar.messages.add(happening.message);
+    similar.messages.add(identityOf(happening.message));
     similar.lastMs = now;
     if (similar.messages.size < SIMILAR_EVENTS) return false;
     // Limits the size of the set.
@@ -148,6 +150,11 @@ export class EventCorrelator {
     bucket.tokens--;
     return true;
   }
+}
+
+/** A message can be as long as a request. The hash of a long one is remembered. */
+function identityOf(message: string): string {
+  return message.length > LONGEST_REMEMBERED ? sha256Tag(message) : message;
 }
 
 /** The key of source, object and type. No part can contain a line break. */

@@ -15,6 +15,7 @@ import { formatTime } from '../../text/time/time.js';
 import { onAbort } from '../../util/abort.js';
 import { Activities, type RestOptions, untilAtRest } from '../../util/activity.js';
 import type { Undo } from '../../util/clock.js';
+import { copyText } from '../../util/copy-text.js';
 import { randomIds } from '../../util/ids.js';
 import { isPromise } from '../../util/maybe-promise.js';
 import { messageOf } from '../../util/message-of.js';
@@ -123,13 +124,12 @@ const MAX_REMEMBERED_ERRORS = 1_000;
 function printer(): (error: unknown, context: string) => void {
   const printed = new Set<string>();
   return (error, context) => {
-    const text = `${context}: ${messageOf(error)}`;
-    const failure = `${context}: ${messageWithoutName(error)}`;
+    const failure = copyText(`${context}: ${messageWithoutName(error)}`.slice(0, 1_000));
     if (printed.has(failure)) return;
     if (printed.size >= MAX_REMEMBERED_ERRORS) printed.clear();
     printed.add(failure);
     // A Status message is complete. Any other error is a bug, so its stack trace is printed too.
-    if (StatusError.is(error)) console.error(`orchplane: ${text}`);
+    if (StatusError.is(error)) console.error(`orchplane: ${context}: ${messageOf(error)}`);
     else console.error(`orchplane: ${context}:`, error);
   };
 }

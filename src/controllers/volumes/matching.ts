@@ -102,14 +102,21 @@ export function isBoundTo({ spec }: StoredVolume, { metadata }: StoredClaim): bo
 }
 
 const sizes = new Map<string, Quantity>();
+let sizesCharacters = 0;
 const MAX_CACHED_SIZES = 1_000;
+/** A size may have three million decimals. */
+const MAX_CACHED_CHARACTERS = 4 * 1024 * 1024;
 
 /** Parses a size with a cache, because the same few sizes are compared repeatedly. */
 export function sizeOf(text: string | undefined): Quantity {
   if (text === undefined) return Quantity.zero;
   let size = sizes.get(text);
   if (size === undefined) {
-    if (sizes.size >= MAX_CACHED_SIZES) sizes.clear();
+    sizesCharacters += text.length;
+    if (sizes.size >= MAX_CACHED_SIZES || sizesCharacters > MAX_CACHED_CHARACTERS) {
+      sizes.clear();
+      sizesCharacters = text.length;
+    }
     size = Quantity.parse(text);
     sizes.set(text, size);
   }

@@ -163,9 +163,9 @@ function identityOf(toleration: Toleration): string {
   return `${contentOf(toleration)} ${secondsOf(toleration)}`;
 }
 
-/** An absent time limit counts as infinite. */
+/** An absent time limit counts as infinite. One above 2^53 is a bigint. */
 function secondsOf({ tolerationSeconds }: Toleration): number {
-  return tolerationSeconds ?? Number.POSITIVE_INFINITY;
+  return Number(tolerationSeconds ?? Number.POSITIVE_INFINITY);
 }
 
 function compareSeconds(left: Covering, right: Covering): number {

@@ -252,7 +252,7 @@ export class KubeletContainer {
   stop(graceMs: number | undefined, why: string): Promise<void> {
     const run = this.#run;
     if (run === undefined) return Promise.resolve();
-    const grace = graceMs ?? (this.#pod.current().spec.terminationGracePeriodSeconds ?? 30) * 1000;
+    const grace = graceMs ?? Number(this.#pod.current().spec.terminationGracePeriodSeconds ?? 30) * 1000;
     const { clock } = this.#pod;
     const kill = (): void => run.process.kill('SIGKILL');
     // A preStop hook that takes the whole time leaves the process a moment for its end.

@@ -105,7 +105,8 @@ export class ProbeLoops {
       this.#listener.onReady(false);
       return false;
     }
-    const graceMs = terminationGracePeriodSeconds === undefined ? undefined : terminationGracePeriodSeconds * 1000;
+    const graceMs =
+      terminationGracePeriodSeconds === undefined ? undefined : Number(terminationGracePeriodSeconds) * 1000;
     this.#listener.onUnhealthy(kind, graceMs);
     return true;
   }

@@ -7,6 +7,7 @@
  * integers) takes as long as parsing here.
  */
 
+import { copyText } from '../../util/copy-text.js';
 import { type MutableRecord, NumberText, type ParsedBody, setOwn } from '../../util/json.js';
 import { quote } from '../go/go-text.js';
 
@@ -35,6 +36,9 @@ export interface ParseOptions {
   /** Each character of the text is a byte. */
   readonly isBinary?: boolean;
 }
+
+/** Parts of a longer text are copied: what is stored may be a small part of it, and must not keep all of it in memory. */
+const LONGEST_SHARED = 4 * 1024;
 
 /** An open `{` or `[`. */
 type Frame =
@@ -179,9 +183,14 @@ class Parser {
     let code = text.charCodeAt(at);
     while (code >= SPACE && code !== QUOTE && code !== BACKSLASH) code = text.charCodeAt(++at);
     this.#at = at;
-    if (code === QUOTE) return text.slice(from, this.#at++);
-    if (code === BACKSLASH) return this.#escapedString(text.slice(from, at));
+    if (code === QUOTE) return this.#own(text.slice(from, this.#at++));
+    if (code === BACKSLASH) return this.#own(this.#escapedString(text.slice(from, at)));
     throw this.#unexpected('in string literal');
+  }
+
+  /** A part of a long text that may be stored without the rest. */
+  #own(part: string): string {
+    return this.#text.length > LONGEST_SHARED ? copyText(part) : part;
   }
 
   /** Reads the rest of a string from its first escape; `head` is the text before it. */
@@ -250,7 +259,7 @@ class Parser {
     if (integer === this.#at) return Number.isSafeInteger(value) ? value : BigInt(text);
     // A top-level number is rejected later, regardless of its text.
     const spelling = this.#keepSpelling && this.#open.length > 0 && String(value) !== text;
-    return spelling ? new NumberText(text) : value;
+    return spelling ? new NumberText(this.#own(text)) : value;
   }
 
   /** Reads one or more digits. */

@@ -160,7 +160,7 @@ function splitFields(text: string): string[] {
 function parseField(text: string, field: Field): Allowed {
   const values = new Set<number>();
   let star = false;
-  for (const expression of text.split(',')) {
+  for (const expression of new Set(text.split(','))) {
     if (expression === '') continue;
     const range = parseRange(expression, field);
     star ||= range.star;

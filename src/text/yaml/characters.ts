@@ -3,6 +3,8 @@
  * `normalizeBreaks` maps three of them to line feeds, which leaves line feeds and the two Unicode separators.
  */
 
+import { copyText } from '../../util/copy-text.js';
+
 /** The text is not valid YAML. The message equals the reference server's, with the line if it has one. */
 export class YamlSyntaxError extends Error {
   override readonly name = 'YamlFault';
@@ -76,7 +78,8 @@ export class CharacterReader {
   }
 
   since(offset: number): string {
-    return this.#text.slice(offset, this.offset);
+    // What is stored may be a small part of the text, and must not keep all of it in memory.
+    return copyText(this.#text.slice(offset, this.offset));
   }
 
   /** Whether `---` or `...` starts here as a document mark. */

@@ -9,6 +9,7 @@ import { kubernetesDialect } from '../../../src/meta/dialect.js';
 import { BodyError } from '../../../src/protocol/body.js';
 import { JsonSyntaxError, parseJson } from '../../../src/text/json/parse-json.js';
 import { deepFreeze, NumberText } from '../../../src/util/json.js';
+import { liveHeap } from '../../fixtures/live-heap.js';
 import fc from '../../property/seeded.js';
 
 const value = (text: string): unknown => parseJson(text).value;
@@ -283,3 +284,20 @@ function rounded(any: unknown): unknown {
   if (typeof any !== 'object' || any === null) return any;
   return Object.fromEntries(Object.entries(any).map(([key, inner]) => [key, rounded(inner)]));
 }
+
+test('a value does not keep the rest of its body in memory', () => {
+  const before = liveHeap();
+  const kept: unknown[] = [];
+  for (let at = 0; at < 6; at++) {
+    const values = {
+      'a key that is long': `a value that is long ${at}`,
+      escaped: 'a value with \n an escape',
+      size: 1,
+    };
+    const body = jsonBody(JSON.stringify(values) + ' '.repeat(1e6));
+    expect(body.read().value).toEqual(values);
+    kept.push(body.read().value);
+  }
+  expect(liveHeap() - before).toBeLessThan(3e6);
+  expect(kept).toHaveLength(6);
+});

@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { yamlBody, yamlDocumentBody } from '../../../src/codec/yaml.js';
 import { parseJson } from '../../../src/text/json/parse-json.js';
 import { setOwn } from '../../../src/util/json.js';
+import { liveHeap } from '../../fixtures/live-heap.js';
 import fc from '../../property/seeded.js';
 import { rejectionMessage } from './rejection-message.js';
 
@@ -376,4 +377,17 @@ test('decodes a body once and summarizes the original text', () => {
   expect(body.read()).toBe(body.read());
   expect(body.summary()).toBe('613a20310a');
   expect(yamlBody('').summary()).toBe('<empty>');
+});
+
+test('a value does not keep the rest of its body in memory', () => {
+  const before = liveHeap();
+  const kept: unknown[] = [];
+  for (let at = 0; at < 6; at++) {
+    const text = `a key that is long: a plain value ${at}\nquoted: "a value that is long"\nblock: |\n  a block of text\n#`;
+    const { value } = yamlBody(text + ' '.repeat(1e6)).read();
+    expect(value).toMatchObject({ 'a key that is long': `a plain value ${at}`, quoted: 'a value that is long' });
+    kept.push(value);
+  }
+  expect(liveHeap() - before).toBeLessThan(3e6);
+  expect(kept).toHaveLength(6);
 });

@@ -1,6 +1,9 @@
 /** CronJobs that validation rejects today but that may be stored: old schedules and unknown time zones. */
 import { type Controller, type ControllerContext, cronJobs, type Reconcile } from 'orchplane/controllers';
 import { expect, test } from 'vitest';
+import { Schedules } from '../../../src/controllers/cron-job/runs.js';
+import { liveHeap } from '../../fixtures/live-heap.js';
+import { CronWorld } from './cron-job-fixture.js';
 
 const orch = { domain: 'orch.io' };
 
@@ -63,6 +66,24 @@ test('records a warning for a schedule that cannot be parsed', async () => {
 
 test('does not parse the schedule of a suspended CronJob', async () => {
   expect(await reconcileOnce({ schedule: '61 * * * *', suspend: true })).toMatchObject({ events: [], created: 0 });
+});
+
+test('starts the run that is due if the deadline has more seconds than a number can represent', async () => {
+  const world = new CronWorld('2030-01-01T00:00:00Z');
+  await world.make('* * * * *', { startingDeadlineSeconds: (2n ** 63n - 1n) as never });
+  await world.advance(2);
+  expect([await world.runs(), world.complaints]).toEqual([['2030-01-01T00:01', '2030-01-01T00:02'], []]);
+  await world.close();
+});
+
+test('forgets the schedule of a CronJob with its spec', () => {
+  const schedules = new Schedules();
+  const before = liveHeap();
+  for (let hour = 0; hour < 8; hour++) {
+    const schedule = `0,${'0'.repeat(1e6)} ${hour} * * *`;
+    expect(schedules.of({ schedule } as never).next(0)).toBe((hour === 0 ? 24 : hour) * 3_600_000);
+  }
+  expect(liveHeap() - before).toBeLessThan(4e6);
 });
 
 test('follows a schedule with a TZ prefix and records a warning', async () => {

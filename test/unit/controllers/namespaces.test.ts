@@ -207,6 +207,20 @@ describe('pods of a terminating namespace', () => {
   });
 });
 
+test('deletes a namespace with a pod whose grace period is longer than a number can represent', async () => {
+  const { cluster, all, configMaps, failures } = await withNamespace();
+  await cluster.api(Node).create({ metadata: { name: 'node' } });
+  const spec = { ...podSpec, nodeName: 'node', terminationGracePeriodSeconds: (2n ** 63n - 1n) as never };
+  const pods = cluster.api(Pod, 'n');
+  await pods.create({ metadata: { name: 'p' }, spec });
+  await all.delete('n');
+  await cluster.settle();
+  expect([failures, await configMaps.find('c')]).toEqual([[], undefined]);
+  await pods.delete('p', { gracePeriodSeconds: 0 });
+  await cluster.settle();
+  expect(await all.find('n')).toBeUndefined();
+});
+
 describe('rejected deletion of namespace content', () => {
   test('reports rejected deletions in the status and retries', async () => {
     const { cluster, all, configMaps, failures } = await withNamespace();

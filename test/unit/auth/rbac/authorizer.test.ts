@@ -12,6 +12,7 @@ import {
 } from '../../../../src/kinds/rbac/role-rules.js';
 import { kubernetesDialect, orchDialect } from '../../../../src/meta/dialect.js';
 import type { ResourceAttributes } from '../../../../src/protocol/access.js';
+import { liveHeap } from '../../../fixtures/live-heap.js';
 import { fakeCluster } from './fake-cluster.js';
 import { type BindingObject, GROUP, type RoleObject } from './random-policies.js';
 
@@ -193,4 +194,16 @@ test('quotes names like the reference server', () => {
   expect(createClusterAuthorizer(rbac(), cluster).decide({ user: 'u' }, attributesOf('get', 'pods')).reason).toBe(
     `RBAC: clusterrole.${GROUP} "no \\"such\\"" not found`,
   );
+});
+
+test('does not keep long names of namespaces, or the text that contains a short one', () => {
+  const access = createClusterAuthorizer(rbac(), fakeCluster());
+  const before = liveHeap();
+  for (let at = 0; at < 20; at++) {
+    const url = `a-namespace-that-does-not-exist-${at}?${'x'.repeat(1e6)}`;
+    for (const namespace of [url, url.slice(0, url.indexOf('?'))]) {
+      expect(access.decide({ user: 'u' }, attributesOf('get', 'pods', { namespace })).allowed).toBe(false);
+    }
+  }
+  expect(liveHeap() - before).toBeLessThan(5e6);
 });

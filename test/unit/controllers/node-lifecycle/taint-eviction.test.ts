@@ -16,14 +16,14 @@ afterEach(async () => {
 
 interface Tolerated {
   readonly key?: string;
-  readonly tolerationSeconds?: number;
+  readonly tolerationSeconds?: number | bigint;
 }
 
 async function runPod(name: string, ...tolerated: Tolerated[]) {
   const tolerations = tolerated.map((each) => ({ operator: 'Exists' as const, effect: 'NoExecute' as const, ...each }));
   await world.cluster.api(Pod).create({
     metadata: { name, finalizers: ['example.com/hold'] },
-    spec: { nodeName: 'a', tolerations, containers: [{ name: 'c', image: 'i' }] },
+    spec: { nodeName: 'a', tolerations: tolerations as never, containers: [{ name: 'c', image: 'i' }] },
   });
   await world.run(name);
 }
@@ -64,6 +64,13 @@ test('waits for the shortest time of the tolerations that are used', async () =>
   expect(await isEvicted('p')).toBe(false);
   await world.advance(0.1);
   expect(await isEvicted('p')).toBe(true);
+});
+
+test('evicts other pods beside one whose toleration has more seconds than a number can represent', async () => {
+  await runPod('forever', { key: 'k', tolerationSeconds: 2n ** 63n - 1n });
+  await runPod('p');
+  await taint('k');
+  expect([await isEvicted('p'), await isEvicted('forever')]).toEqual([true, false]);
 });
 
 test('evicts at once if a toleration has zero or negative seconds', async () => {

@@ -1,6 +1,7 @@
 /** The LRU map in which an event recorder keeps recent events. */
 import { expect, test } from 'vitest';
-import { RecentMap } from '../../../../src/controllers/runtime/event-correlation.js';
+import { EventCorrelator, RecentMap } from '../../../../src/controllers/runtime/event-correlation.js';
+import { liveHeap } from '../../../fixtures/live-heap.js';
 import fc from '../../../property/seeded.js';
 
 /** A plain reference implementation: each access moves an entry to the end; the first entry is evicted. */
@@ -53,4 +54,21 @@ test('evicts the least recently used entry', () => {
     }),
     { numRuns: 2_000 },
   );
+});
+
+test('an event recorder does not keep long messages', () => {
+  const correlator = new EventCorrelator({ now: () => 0 });
+  const about = { source: 's', kind: 'Pod', apiVersion: 'v1', namespace: 'n', uid: '', fieldPath: '', type: 'Normal' };
+  const messageOf = (at: number) => `${at} ${'x'.repeat(3e5)}`;
+  const before = liveHeap();
+  for (let at = 0; at < 8; at++) {
+    const { key } = correlator.correlate({ ...about, name: `p${at}`, reason: 'R', message: messageOf(at) }) ?? {
+      key: '',
+    };
+    correlator.written(key, { name: `e${at}`, count: 1 });
+  }
+  expect(liveHeap() - before).toBeLessThan(1.5e6);
+  const known = (name: string, message: string) =>
+    correlator.correlate({ ...about, name, reason: 'R', message })?.known;
+  expect([known('p7', messageOf(7)), known('p7', messageOf(8))]).toEqual([{ name: 'e7', count: 1 }, undefined]);
 });
