@@ -32,7 +32,7 @@ export function printerColumns(definitions: readonly Definition[] | undefined): 
 
 /**
  * The cost limit of the cells of one table: values that paths visit, and characters of printed objects and lists. A cell that
- * exceeds it is null, but each row and each cell may have a usual cost.
+ * exceeds it is null, but each row and each cell may have a usual cost, and each row may print its object once.
  */
 const MAX_TABLE_WORK = 5_000_000;
 const WORK_OF_ROW = 2000;
@@ -43,6 +43,8 @@ const TEXT_PER_WORK = 16;
 interface TableBudget {
   /** The object of the current row. */
   row: unknown;
+  /** Whether the cells of the row may print it once. */
+  mayPrint: boolean;
   readonly work: ValueBudget;
   /** The lengths of the large objects and lists that were measured. */
   readonly lengths: Map<object, number>;
@@ -53,6 +55,7 @@ const budgets = new WeakMap<CellContext, TableBudget>();
 
 const newBudget = (): TableBudget => ({
   row: undefined,
+  mayPrint: true,
   work: new ValueBudget(MAX_TABLE_WORK),
   lengths: new Map(),
 });
@@ -76,14 +79,23 @@ function buildColumn({ name, type, format, description, priority, jsonPath }: De
     cell(object, context) {
       const budget = getOrInsertComputed(budgets, context, newBudget);
       const { work, lengths } = budget;
-      work.fillTo(budget.row === object ? WORK_OF_CELL : WORK_OF_ROW);
-      budget.row = object;
+      if (budget.row === object) work.fillTo(WORK_OF_CELL);
+      else {
+        Object.assign(budget, { row: object, mayPrint: true });
+        work.fillTo(WORK_OF_ROW);
+      }
       const build = () => {
         const found = find(object, work);
         if (found === undefined || found.length === 0) return null;
         const [value] = found;
-        if (type === 'string')
-          work.spend(typeof value === 'string' ? value.length / TEXT_PER_WORK : lengthOf(value, lengths));
+        if (type === 'string') {
+          const cost = typeof value === 'string' ? value.length / TEXT_PER_WORK : lengthOf(value, lengths);
+          if (work.left < cost && budget.mayPrint) {
+            budget.mayPrint = false;
+            work.fillTo(lengthOf(object, lengths));
+          }
+          work.spend(cost);
+        }
         return cellValue(type, value, context);
       };
       return recoverFrom(TooManyValuesError, build, () => null);

@@ -8,5 +8,6 @@ const MIN_SHARED_LENGTH = 13;
  * three megabytes, and keeps it as long as it is referenced.
  */
 export function copyText(text: string): string {
-  return text.length < MIN_SHARED_LENGTH ? text : (JSON.parse(JSON.stringify(text)) as string);
+  // A concatenation is copied when a part of it is taken. The round trip through JSON takes three times as long.
+  return text.length < MIN_SHARED_LENGTH ? text : ` ${text}`.slice(1);
 }

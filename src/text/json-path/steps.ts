@@ -45,6 +45,10 @@ export class ValueBudget {
     this.#keys = outer === undefined ? new Map() : outer.#keys;
   }
 
+  get left(): number {
+    return this.#left;
+  }
+
   /** Adds what is missing to `count`. */
   fillTo(count: number): void {
     this.#left = Math.max(this.#left, count);

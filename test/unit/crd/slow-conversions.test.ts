@@ -354,8 +354,12 @@ describe('writing', () => {
     const { cluster, hooks } = await slow();
     await api(cluster).create(widget('a', { size: 1 }));
     shut(hooks);
-    const { metadata, ...body } = { ...widget('a', { size: 2 }), apiVersion: `${GROUP}/v2` };
-    const failure = failureOf(api(cluster, 'v2').update({ ...body, metadata: { ...metadata, wrong: 1 } } as never));
+    const body = {
+      ...(widget('a', { size: 2 }) as object),
+      apiVersion: `${GROUP}/v2`,
+      metadata: { name: 'a', wrong: 1 },
+    };
+    const failure = failureOf(api(cluster, 'v2').update(body as never));
     await turns();
     await hooks.next().fail('no');
     expect(await failure).toMatchObject({ code: 500, warnings: ['unknown field "metadata.wrong"'] });

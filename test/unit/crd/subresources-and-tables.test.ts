@@ -305,12 +305,11 @@ describe('tables', () => {
   test('shows all cells of a long list', async () => {
     const columns = [column('Hosts', 'string', '.spec.hosts'), column('Phase', 'string', '.spec.phase')];
     const { widgets, send } = await served({ additionalPrinterColumns: columns }, ANYTHING);
-    const hosts = Array.from({ length: 40 }, (_, at) => `host-${at}.example.com`);
-    for (let index = 0; index < 4000; index++)
-      await widgets.create(widget(`w${index}`, { hosts: [...hosts, ...hosts], phase: 'Ready' }));
+    const hosts = Array.from({ length: 400 }, (_, at) => `host-${at}.example.com`);
+    for (let index = 0; index < 1000; index++) await widgets.create(widget(`w${index}`, { hosts, phase: 'Ready' }));
     const { body } = await send(`GET ${COLLECTION}`, { accept: TABLE });
     const rows = body['rows'] as { cells: unknown[] }[];
-    expect(rows.length).toBe(4000);
+    expect(rows.length).toBe(1000);
     expect(rows.filter(({ cells }) => cells.includes(null))).toEqual([]);
   });
 
