@@ -216,7 +216,7 @@ interface FieldHolder {
 /** Remembers a value as the client sent it, where the decoded form differs. */
 function rememberSent(out: object, { name, node, scalar }: ListedField, given: unknown, value: unknown): void {
   if (value === undefined || (value === '' && node.type !== 'any')) rememberIfEmpty(out, name, given, node);
-  else if (scalar?.scalar === 'quantity' && value !== given)
+  else if (scalar?.scalar === 'quantity' && value !== String(given))
     rememberQuantityText(out, name, given === null ? '' : String(given));
 }
 
@@ -367,7 +367,7 @@ function decodeMap(
       else {
         const decoded = value === null ? zeroValue(values) : decodeValue(values, value, position, walk);
         setOwn(out, key, decoded);
-        if (value !== decoded) rememberSentItem(out, key, value, values);
+        if (value !== decoded) rememberSentItem(out, key, { given: value, decoded }, values);
       }
     }
   } catch (error) {

@@ -60,9 +60,16 @@ export function sentEmptyFields(holder: object): readonly string[] {
 const mapsWithNull = new WeakSet<object>();
 
 /** Remembers a value of a decoded map as the client sent it: null for bytes, which is stored as empty bytes, and quantities. */
-export function rememberSentItem(map: object, key: string, given: unknown, node: SchemaNode): void {
+export function rememberSentItem(
+  map: object,
+  key: string,
+  { given, decoded }: { readonly given: unknown; readonly decoded: unknown },
+  node: SchemaNode,
+): void {
   if (node.type !== 'scalar') return;
-  if (node.scalar === 'quantity') rememberQuantityText(map, key, given === null ? '' : String(given));
+  // A number may have the digits of the decoded text.
+  if (node.scalar === 'quantity' && String(given) !== decoded)
+    rememberQuantityText(map, key, given === null ? '' : String(given));
   if (node.scalar === 'bytes' && given === null) mapsWithNull.add(map);
 }
 

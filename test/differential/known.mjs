@@ -38,6 +38,25 @@ const KNOWN = [
   ],
   [
     ({ name, step }) =>
+      /^\.body\.details\.causes\[\]\.message: .*k0s\.io\/client-go\/scale\/u/.test(name) &&
+      step.path.endsWith('/scale'),
+    'the name of the scheme in an error about the scale of a custom resource',
+  ],
+  [
+    ({ name, step, scenario }) =>
+      /currentMetrics\[\]\.resource\.current\.averageValue/.test(name) &&
+      step.path.includes('/horizontalpodautoscalers/') &&
+      scenario.steps.some(({ path }) => path.includes('/autoscaling/v1/')),
+    'an apply in v2 removes what the manager applied to the status in v1',
+  ],
+  [
+    ({ name, scenario }) =>
+      name.startsWith('.body.metadata.managedFields[].fieldsV1.f:spec.f:internalTrafficPolicy') &&
+      JSON.stringify(scenario.steps).includes('"ExternalName"'),
+    'internalTrafficPolicy is not stored for a Service of type ExternalName',
+  ],
+  [
+    ({ name, step }) =>
       name.startsWith('.body.metadata.managedFields: nothing instead of a list') &&
       step.body?.status !== undefined &&
       !step.path.endsWith('/status'),

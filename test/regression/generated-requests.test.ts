@@ -135,6 +135,19 @@ test('leaves a LimitRange unchanged when a patch adds an empty default, which co
   }
 });
 
+test.each([
+  [5, false],
+  ['5', false],
+  ['5.0', true],
+])('compares a quantity in a list as it was sent: %j', async (cpu, isChange) => {
+  const { call } = start();
+  const path = '/api/v1/namespaces/default/limitranges';
+  const sent = { metadata: { name: 'a' }, spec: { limits: [{ type: 'Pod', max: { cpu } }] } };
+  const created = await call('POST', path, sent);
+  const { body } = await call('PUT', `${path}/a?fieldManager=m`, sent);
+  expect(body.metadata.resourceVersion !== created.body.metadata.resourceVersion).toBe(isChange);
+});
+
 test('stores the status of an autoscaler in v1 without an average value', async () => {
   const { call } = start();
   const path = (version: string) => `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`;
