@@ -3,6 +3,8 @@
  * response over HTTP contains the first few thousand characters.
  */
 
+import { copyText } from '../util/copy-text.js';
+
 /** Longer texts are cut. A header contains less of them. */
 const MAX_TEXT = 8 * 1024;
 /** What all warnings of a request may have together; later ones are dropped. */
@@ -36,7 +38,7 @@ export class WarningList extends Array<string> {
   }
 }
 
-/** The start of a text, without half a character. A slice would keep the whole text in memory. */
+/** The start of a text, without half a character. */
 function cut(text: string): string {
-  return Array.from(text.slice(0, MAX_TEXT).replace(/[\ud800-\udbff]$/, '')).join('');
+  return copyText(text.slice(0, MAX_TEXT).replace(/[\ud800-\udbff]$/, ''));
 }

@@ -92,9 +92,17 @@ export class JoinedBytes {
       this.#pieces.push(piece);
       return;
     }
-    this.#block ??= new Uint8Array(BLOCK_BYTES);
-    this.#block.set(piece, this.#used);
+    this.#blockFor(this.#used + piece.length).set(piece, this.#used);
     this.#used += piece.length;
+  }
+
+  /** The block, with room for this many bytes. It grows, because most bodies and lines are short. */
+  #blockFor(length: number): Uint8Array {
+    if (this.#block !== undefined && length <= this.#block.length) return this.#block;
+    const larger = new Uint8Array(Math.min(2 * length, BLOCK_BYTES));
+    if (this.#block !== undefined) larger.set(this.#block.subarray(0, this.#used));
+    this.#block = larger;
+    return larger;
   }
 
   /** All bytes: the piece itself if there is only one. */

@@ -2,7 +2,7 @@
  * The log of one run of a container: the lines of standard output and standard error with their times.
  */
 import { formatMicroTime } from '../../text/time/time.js';
-import { concatBytes } from '../../util/bytes.js';
+import { concatBytes, JoinedBytes } from '../../util/bytes.js';
 import type { Clock, Undo } from '../../util/clock.js';
 
 /** Old lines are dropped when a log is longer, as kubelet rotates log files at this size. */
@@ -39,7 +39,8 @@ export class ContainerLog {
   #bytes = 0;
   /** The number of lines that were dropped. */
   #dropped = 0;
-  readonly #partial: Record<StreamName, PartialLine> = { stdout: new PartialLine(), stderr: new PartialLine() };
+  /** The bytes since the last line feed. A program may write single bytes. */
+  readonly #partial = { stdout: new JoinedBytes(), stderr: new JoinedBytes() };
   #isEnded = false;
   readonly #waiting = new Set<() => void>();
   readonly #taps = new Set<(stream: StreamName, bytes: Uint8Array) => void>();
@@ -51,17 +52,17 @@ export class ContainerLog {
   write(stream: StreamName, bytes: Uint8Array): void {
     if (this.#isEnded) return;
     for (const tap of this.#taps) tap(stream, bytes);
-    const partial = this.#partial[stream];
     const end = this.#end;
     let from = 0;
+    // Copied: a program may use its array again, and a slice of a Buffer shares it.
     for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, from)) {
-      partial.add(bytes.subarray(from, at + 1));
-      this.#add(stream, partial.take());
+      this.#partial[stream].add(new Uint8Array(bytes.subarray(from, at + 1)));
+      this.#endLine(stream);
       from = at + 1;
     }
-    partial.add(bytes.subarray(from));
+    if (from < bytes.length) this.#partial[stream].add(new Uint8Array(bytes.subarray(from)));
     // As container runtimes do, long lines are split.
-    if (partial.length >= MAX_LINE_BYTES) this.#add(stream, partial.take());
+    if (this.#partial[stream].length >= MAX_LINE_BYTES) this.#endLine(stream);
     if (this.#end > end) this.#wake();
   }
 
@@ -75,8 +76,7 @@ export class ContainerLog {
   end(): void {
     if (this.#isEnded) return;
     for (const stream of ['stdout', 'stderr'] as const) {
-      const partial = this.#partial[stream];
-      if (partial.length > 0) this.#add(stream, partial.take());
+      if (this.#partial[stream].length > 0) this.#endLine(stream);
     }
     this.#isEnded = true;
     this.#wake();
@@ -165,6 +165,11 @@ export class ContainerLog {
     return { bytes: concatBytes(parts), after: this.#dropped + at };
   }
 
+  #endLine(stream: StreamName): void {
+    this.#add(stream, this.#partial[stream].bytes());
+    this.#partial[stream] = new JoinedBytes();
+  }
+
   #add(stream: StreamName, bytes: Uint8Array): void {
     this.#lines.push({ stream, timeMs: this.#clock.now(), bytes });
     this.#bytes += bytes.length;
@@ -182,38 +187,9 @@ export class ContainerLog {
 }
 
 const LINE_FEED = 10;
-const NO_BYTES = new Uint8Array();
 /** The length of a time in front of a line. */
 const TIME_BYTES = 28;
 
 function isShown(line: LogLine | undefined, stream: LogReadOptions['stream']): boolean {
   return stream === 'All' || line?.stream === stream.toLowerCase();
-}
-
-/** The bytes since the last line feed. A program may write single bytes: each is copied a constant number of times. */
-class PartialLine {
-  #bytes = NO_BYTES;
-  #length = 0;
-
-  get length(): number {
-    return this.#length;
-  }
-
-  add(bytes: Uint8Array): void {
-    const length = this.#length + bytes.length;
-    if (length > this.#bytes.length) {
-      const longer = new Uint8Array(this.#length === 0 ? length : length * 2);
-      longer.set(this.#bytes.subarray(0, this.#length));
-      this.#bytes = longer;
-    }
-    this.#bytes.set(bytes, this.#length);
-    this.#length = length;
-  }
-
-  take(): Uint8Array {
-    const bytes = this.#length === this.#bytes.length ? this.#bytes : this.#bytes.slice(0, this.#length);
-    this.#bytes = NO_BYTES;
-    this.#length = 0;
-    return bytes;
-  }
 }
