@@ -471,7 +471,7 @@ async function writeDeclarations(): Promise<void> {
   const folder = 'dist/.declarations';
   // `npm run typecheck` checks the types, which takes two thirds of the time.
   const options = ['-p', 'tsconfig.build.json', '--noCheck', '--outDir', folder];
-  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', ...options], { stdio: 'inherit' });
+  execFileSync(process.execPath, ['node_modules/typescript-7/bin/tsc', ...options], { stdio: 'inherit' });
   const bundle = await rollup({
     input: Object.fromEntries(ENTRIES.map((name) => [name, `${folder}/${name}.d.ts`])),
     plugins: [dts()],

@@ -10,6 +10,8 @@ const SHARING = [
   ...['e2e/client-node', 'e2e/etcd', 'e2e/kubectl'],
 ].map((folder) => `test/${folder}/**/*.test.ts`);
 
+const BROWSER = 'test/browser/**/*.test.ts';
+
 const CLIENT_NODE = 'test/e2e/client-node/*.test.ts';
 
 /** Release 2 of client-node needs Node 22.19: undici 8 does not load in older versions. */
@@ -37,7 +39,11 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'whole', include: ['test/**/*.test.ts'], exclude: SHARING },
+        test: { name: 'whole', include: ['test/**/*.test.ts'], exclude: [...SHARING, BROWSER] },
+      },
+      {
+        extends: true,
+        test: { name: 'browser', include: [BROWSER], globalSetup: 'test/browser/documentation.ts' },
       },
       {
         extends: true,

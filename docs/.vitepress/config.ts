@@ -58,6 +58,7 @@ export default defineConfig({
   markdown: {
     config: extendMarkdown,
     anchor: { slugify: anchorOf },
+    languageAlias: { 'go-mod': 'go' },
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     // A forge has neither; the text in braces or between colons is meant as it is.
     attrs: { disable: true },

@@ -3,10 +3,9 @@
  *
  *     node docs/tools/site.mjs                   serves it, with the playground, and reloads on each change
  *     node docs/tools/site.mjs build             writes static files to docs/.vitepress/dist
- *     node docs/tools/site.mjs build --out DIR --no-reference
+ *     node docs/tools/site.mjs build --out DIR
  *
- * The static files work below any address. They contain the playground and, unless --no-reference is given, the API
- * reference.
+ * The static files work below any address. They contain the playground and the API reference.
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -18,11 +17,11 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const docs = join(root, 'docs');
 const PLAYGROUND = ['--config', 'examples/playground/vite.config.ts'];
 
-const USAGE = 'Usage: node docs/tools/site.mjs [build [--out DIR] [--no-reference]]';
+const USAGE = 'Usage: node docs/tools/site.mjs [build [--out DIR]]';
 
 try {
-  const { command, out, reference } = readArguments();
-  await (command === 'build' ? build(out, reference) : serve());
+  const { command, out } = readArguments();
+  await (command === 'build' ? build(out) : serve());
 } catch (error) {
   // Bundlers add the file, the position and their own stack to a message.
   const [message] = String(error.message)
@@ -33,7 +32,7 @@ try {
 }
 
 function readArguments() {
-  const options = { out: { type: 'string' }, 'no-reference': { type: 'boolean' } };
+  const options = { out: { type: 'string' } };
   let parsed;
   try {
     parsed = parseArgs({ options, allowPositionals: true });
@@ -44,15 +43,15 @@ function readArguments() {
   const [command = 'serve', ...rest] = positionals;
   const unknown = ['serve', 'build'].includes(command) ? rest[0] : command;
   if (unknown !== undefined) throw new Error(`Unknown command "${unknown}". ${USAGE}`);
-  return { command, out: values.out ?? join(docs, '.vitepress/dist'), reference: values['no-reference'] !== true };
+  return { command, out: values.out ?? join(docs, '.vitepress/dist') };
 }
 
-async function build(out, withReference) {
+async function build(out) {
   const { build: buildPages } = await import('vitepress');
   await buildPages(docs, { outDir: out });
   await Promise.all([
-    run('vite', ['build', ...PLAYGROUND, '--outDir', join(out, 'playground'), '--logLevel', 'error']),
-    withReference ? run('typedoc', ['--out', join(out, 'reference'), '--logLevel', 'Warn']) : undefined,
+    run('vite', ['build', ...PLAYGROUND, '--outDir', join(out, 'playground'), '--logLevel', 'warn']),
+    run('typedoc', ['--out', join(out, 'reference'), '--logLevel', 'Warn']),
   ]);
   console.log(`The site is in ${out}`);
 }

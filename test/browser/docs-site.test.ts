@@ -1,19 +1,14 @@
 /** The documentation site, built as it is deployed, below a path, and read in Chromium on a laptop and on a phone. */
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
-import process from 'node:process';
-import { promisify } from 'node:util';
 import type { AxeResults } from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PANEL_IDS } from '../../examples/playground/src/panels/panel-ids.js';
-import { root } from '../package/manifest.js';
 import { findChromium } from './chromium.js';
-import { type ServedFolder, serveFolder } from './served-folder.js';
+import { BUILD_MS, serveDocumentation } from './served-folder.js';
 
 const executablePath = findChromium();
 if (executablePath === undefined) {
@@ -26,25 +21,20 @@ describe.skipIf(executablePath === undefined)(
   'the documentation site in Chromium (skipped if it is not installed)',
   { timeout: 60_000 },
   () => {
-    let folder: string;
-    let site: ServedFolder;
+    let site: Awaited<ReturnType<typeof serveDocumentation>>;
     let browser: Browser;
 
     beforeAll(async () => {
-      folder = await mkdtemp(join(tmpdir(), 'orchplane-docs-'));
-      const options = [join(root, 'docs/tools/site.mjs'), 'build', '--no-reference', '--out', folder];
-      await promisify(execFile)(process.execPath, options);
-      site = await serveFolder(folder);
+      site = await serveDocumentation();
       browser = await chromium.launch({
         ...(executablePath === undefined ? {} : { executablePath }),
         args: ['--no-sandbox', '--disable-dev-shm-usage'],
       });
-    }, 240_000);
+    }, BUILD_MS + 60_000);
 
     afterAll(async () => {
       await browser?.close();
       await site?.close();
-      await rm(folder, { recursive: true, force: true });
     });
 
     /** Opens a page and passes it to `use`. Fails if the page reports an error or a file is missing. */
@@ -77,14 +67,18 @@ describe.skipIf(executablePath === undefined)(
     const isDark = (page: Page): Promise<boolean> =>
       page.evaluate(() => document.documentElement.classList.contains('dark'));
 
+    test('is built without a warning', () => {
+      expect(site.messages).toEqual([]);
+    });
+
     test('has no link to a page, a file or a heading that does not exist', async () => {
-      const pages = (await readdir(folder, { recursive: true })).filter(
-        (name) => name.endsWith('.html') && !name.startsWith('playground'),
+      const pages = (await readdir(site.folder, { recursive: true })).filter(
+        (name) => name.endsWith('.html') && !/^(?:playground|reference)\b/.test(name),
       );
       const ids = new Map<string, Set<string>>();
       const links: { page: string; file: string; hash: string }[] = [];
       for (const page of pages) {
-        const html = await readFile(join(folder, page), 'utf8');
+        const html = await readFile(join(site.folder, page), 'utf8');
         ids.set(page, new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id ?? '')));
         for (const [, link = ''] of html.matchAll(/ (?:href|src)="([^"]*)"/g)) {
           if (/^[a-z]+:/.test(link)) continue;
@@ -95,10 +89,9 @@ describe.skipIf(executablePath === undefined)(
       }
       expect(pages.length).toBeGreaterThan(80);
       expect(links.length).toBeGreaterThan(2_000);
-      const dead = links.filter(({ file, hash }) => {
-        if (file === 'reference/index.html') return false; // built only by docs:build
-        return !existsSync(join(folder, file)) || (hash !== '' && ids.get(file)?.has(hash) === false);
-      });
+      const dead = links.filter(
+        ({ file, hash }) => !existsSync(join(site.folder, file)) || (hash !== '' && ids.get(file)?.has(hash) === false),
+      );
       expect(dead).toEqual([]);
     });
 
@@ -190,7 +183,8 @@ describe.skipIf(executablePath === undefined)(
                 await page.getByRole('button', { name: 'Apply', exact: true }).click();
                 await page.locator('.notices', { hasText: 'applied' }).waitFor();
               }
-              expect(await seriousProblems(page), path).toEqual([]);
+              // The switch of the colours has no name before the page's script runs.
+              await expect.poll(() => seriousProblems(page), { message: path, timeout: 20_000 }).toEqual([]);
             },
             { colorScheme },
           );

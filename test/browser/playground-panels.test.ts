@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { scenarios } from '../../examples/playground/src/scenarios/index.js';
 import { findChromium } from './chromium.js';
 import { PlaygroundPage } from './playground-page.js';
-import { type PlaygroundSite, servePlayground } from './playground-site.js';
+import { BUILD_MS, type ServedFolder, serveDocumentation } from './served-folder.js';
 
 const executablePath = findChromium();
 if (executablePath === undefined) {
@@ -17,16 +17,16 @@ describe.skipIf(executablePath === undefined)(
   'the playground panels in Chromium (skipped if it is not installed)',
   () => {
     let browser: Browser;
-    let site: PlaygroundSite;
+    let site: ServedFolder;
     let visit: PlaygroundPage;
 
     beforeAll(async () => {
-      site = await servePlayground();
+      site = await serveDocumentation('playground');
       browser = await chromium.launch({
         ...(executablePath === undefined ? {} : { executablePath }),
         args: ['--no-sandbox', '--disable-dev-shm-usage'],
       });
-    }, 180_000);
+    }, BUILD_MS + 60_000);
 
     afterAll(async () => {
       await browser?.close();

@@ -3,6 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
+import { inject, vi } from 'vitest';
+import type { BuildResult } from './documentation.js';
 
 /** Not the root, so that links between files must be relative. */
 const BASE = '/somewhere/below/';
@@ -16,6 +18,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 export interface ServedFolder {
+  readonly folder: string;
   readonly url: string;
   /** Every requested path, relative to the folder. */
   readonly requested: readonly string[];
@@ -24,7 +27,7 @@ export interface ServedFolder {
   close(): Promise<void>;
 }
 
-export async function serveFolder(folder: string): Promise<ServedFolder> {
+async function serveFolder(folder: string): Promise<ServedFolder> {
   const requested: string[] = [];
   const missing: string[] = [];
   const server = createServer(async (request, response) => {
@@ -41,6 +44,7 @@ export async function serveFolder(folder: string): Promise<ServedFolder> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
+    folder,
     url: `http://127.0.0.1:${port}${BASE}`,
     requested,
     missing,
@@ -48,4 +52,17 @@ export async function serveFolder(folder: string): Promise<ServedFolder> {
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** How long the documentation site may take to be built on a busy machine. */
+export const BUILD_MS = 400_000;
+
+/** Serves the documentation site or a folder of it, when it is built. */
+export async function serveDocumentation(path = ''): Promise<ServedFolder & Pick<BuildResult, 'messages'>> {
+  const folder = inject('documentation');
+  const readResult = () => readFile(join(folder, 'result.json'), 'utf8').catch(() => undefined);
+  const result = await vi.waitUntil(readResult, { timeout: BUILD_MS, interval: 200 });
+  const { code, messages } = JSON.parse(result) as BuildResult;
+  if (code !== 0) throw new Error(`The documentation site was not built (exit code ${code}):\n${messages.join('\n')}`);
+  return { ...(await serveFolder(join(folder, 'site', path))), messages };
 }

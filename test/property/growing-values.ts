@@ -177,15 +177,15 @@ async function cpuTime(write: () => Promise<unknown>): Promise<number> {
 }
 
 const FACTOR = 4;
-/** Writes that take less are fast enough, whatever the growth: the square of 8,000 is 64,000,000. */
-const NEGLIGIBLE_MS = 60;
+/** Writes that take less are fast enough, whatever the growth: the square of 5,000 is 25,000,000. */
+const NEGLIGIBLE_MS = 40;
 /** Between 4, which is linear, and 16, which is quadratic. */
 export const MAX_GROWTH = 9;
 
 /** How much longer a write takes whose list is four times as long; the least of some tries, because others use the CPU. */
 export async function growthOf(
   write: (length: number) => (() => Promise<unknown>) | Promise<() => Promise<unknown>>,
-  length = 8_000,
+  length = 5_000,
 ): Promise<number> {
   let growth = Number.POSITIVE_INFINITY;
   for (let tries = 0; tries < 4 && growth > MAX_GROWTH; tries++) {
