@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
@@ -52,8 +53,8 @@ export default defineConfig({
         test: { name: 'client-node 2', isolate: false, include: loadsClientNode2 ? [CLIENT_NODE] : [] },
       },
     ],
-    // By default one core is left unused.
-    maxWorkers: '100%',
+    // One more than there are cores: tests of browsers, processes and etcd wait most of their time.
+    maxWorkers: availableParallelism() + 1,
     // No test waits for time to pass; a busy machine may make any of them wait for the processor.
     testTimeout: 60_000,
     hookTimeout: 60_000,
