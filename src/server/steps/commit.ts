@@ -150,7 +150,7 @@ export function commitDraft(draft: DraftObject, live: ApiObject, write: WriteOpe
  */
 export function commitUpdate(next: ApiObject, live: ApiObject, write: WriteOperation): ApiObject {
   const key = keyFor(write, live.metadata.name);
-  if (next === live && isStoredObjectCurrent(next, live, write)) {
+  if (isStoredAlready(next, live, write)) {
     // The comparison is void if the object has changed meanwhile.
     if (write.server.store.get(key) !== storedObjectOf(live)) throw new StorageError('stale');
     return live;
@@ -167,13 +167,14 @@ export function commitUpdate(next: ApiObject, live: ApiObject, write: WriteOpera
 }
 
 /**
- * Whether the stored object is what a write of `next` would store. After a change of the CRD it may not be; then an update
- * without a change stores the object in its current form.
+ * Whether the stored object is what a write of `next` would store. After a change of the CRD, an update without a change
+ * may store the object in its current form; and an update may change only fields that the storage version does not have.
  */
-function isStoredObjectCurrent(next: ApiObject, live: ApiObject, write: WriteOperation): boolean {
+function isStoredAlready(next: ApiObject, live: ApiObject, write: WriteOperation): boolean {
   const { served } = write;
   const stored = storedObjectOf(live);
-  if (served.kind.customResourceHandler === undefined) return true;
+  if (served.kind.customResourceHandler === undefined) return next === live;
+  if (next !== live && served.storageKind === undefined) return false;
   if (hasHiddenFields(write) || withHiddenFields.has(stored)) return false;
   // Even an object that is served as it is stored may have another storage version now.
   if (stored === live && served.storageKind === undefined) return true;

@@ -1,10 +1,22 @@
 /** Versions of custom resources: conversion by strategy None, by functions and by webhooks, for every verb. */
-import type { ClusterOptions, ConvertObject } from 'orchplane';
+import type { Api, ClusterOptions, ConvertObject } from 'orchplane';
 import { jsonPatch, mergePatch } from 'orchplane';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { failureOf, Reader } from '../server/watch-reader.js';
-import { api, define, definitions, GROUP, http, object, redefine, version, WIDGETS, widget } from './widgets.js';
+import {
+  api,
+  type Custom,
+  define,
+  definitions,
+  GROUP,
+  http,
+  object,
+  redefine,
+  version,
+  WIDGETS,
+  widget,
+} from './widgets.js';
 
 type Spec = Record<string, unknown>;
 
@@ -39,6 +51,21 @@ describe('conversion strategy None', () => {
     // A write in the other version drops fields that this version does not have.
     await api(cluster, 'v2').patch('a', mergePatch({ spec: { dimensions: { size: 2 } } }) as never);
     expect((await api(cluster).get('a'))['spec']).toEqual({ colour: 'red' });
+  });
+
+  test('does not store an update that changes only fields which the storage version does not have', async () => {
+    const cluster = testCluster();
+    const subresources = { status: {} };
+    const stored = version({ whole: object({ status: object({ size: INTEGER }) }), subresources });
+    await define(cluster, { versions: [stored, version({ name: 'v2', storage: false, subresources })] });
+    await api(cluster).create(widget('a'));
+    const status = api(cluster, 'v2').subresource('status' as never) as unknown as Api<Custom>;
+    const change = mergePatch({ status: { size: 1, colour: 'red' } }) as never;
+    const first = await status.patch('a', change);
+    expect(first).toMatchObject({ status: { size: 1 } });
+    expect(await status.patch('a', change)).toEqual(first);
+    expect(await api(cluster, 'v2').get('a')).toEqual(first);
+    expect((await status.patch('a', change, { dryRun: true })).metadata.resourceVersion).toBe(cluster.resourceVersion);
   });
 
   test('keeps the version of a field manager without a conversion', async () => {
