@@ -8,8 +8,13 @@ import { StatusError } from 'orchplane';
 import { builtInKinds } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
+import { removedKinds } from '../../src/kinds/releases/index.js';
+import { kubernetesDialect } from '../../src/meta/dialect.js';
+import type { DraftObject } from '../../src/meta/object.js';
 import { valueBody } from '../../src/protocol/body.js';
+import { decode } from '../../src/schema/decode.js';
 import type { ObjectNode, ScalarNode, SchemaNode } from '../../src/schema/schema-node.js';
+import { copyJson, deepFreeze } from '../../src/util/json.js';
 
 /** A seeded random number generator (mulberry32). */
 function randomFrom(seed: number): () => number {
@@ -189,4 +194,30 @@ describe('built-in kinds', () => {
       }
     });
   }
+});
+
+describe('the conversions of built-in kinds', () => {
+  const converted = [...builtInKinds, ...removedKinds].filter(
+    ({ storageVersion }) => storageVersion?.toStored ?? storageVersion?.fromStored,
+  );
+
+  test.each(converted.map((kind) => [`${kind.kind} in ${kind.group}/${kind.version}`, kind] as const))(
+    'change only the top level and the metadata: %s',
+    (_name, kind) => {
+      const { kind: stored = kind, toStored, fromStored } = kind.storageVersion ?? {};
+      const random = randomFrom(kind.kind.length * 7919 + kind.version.length);
+      for (let round = 0; round < ROUNDS; round++) {
+        for (const [from, convert] of [
+          [kind, toStored],
+          [stored, fromStored],
+        ] as const) {
+          const { value } = decode(from.schema, { value: input(from, random) });
+          const draft = { ...deepFreeze(value), metadata: copyJson(value['metadata']) } as unknown as DraftObject;
+          // Throws a TypeError if it changes a frozen value.
+          convert?.(draft, kubernetesDialect);
+          expect(draft.metadata.name).toBeDefined();
+        }
+      }
+    },
+  );
 });
