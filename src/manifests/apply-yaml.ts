@@ -107,8 +107,8 @@ export function parseText(call: string, text: unknown): ParsedText {
 export class ManifestsError extends AggregateError {
   override readonly name = 'ManifestsError';
   declare errors: ManifestError[];
-  /** The outcome of every attempted object, in the order of the text. */
-  readonly report: readonly AppliedManifest[];
+  /** The outcome of every attempted object, in the order of the text. Not printed with the error, which has `errors`. */
+  declare readonly report: readonly AppliedManifest[];
 
   /** `untried`: the number of objects that were not attempted because others are invalid. */
   constructor(call: string, report: readonly AppliedManifest[], untried = 0) {
@@ -116,7 +116,7 @@ export class ManifestsError extends AggregateError {
     const lines = errors.map(({ message }) => `\n  ${message}`);
     const count = `${errors.length} of ${report.length + untried} failed`;
     super(errors, `${call}: ${count}${untried === 0 ? '' : '; nothing was applied'}${lines.join('')}`);
-    this.report = report;
+    Object.defineProperty(this, 'report', { value: report });
   }
 }
 

@@ -19,7 +19,7 @@ export function whyNotServed(wanted: TypeName, served: readonly ManifestKind[]):
   }
   const places = served.filter(({ gvk }) => gvk.kind === wanted.kind).map(({ apiVersion }) => apiVersion);
   const elsewhere = places.length === 0 ? '' : `; ${wanted.kind} is served in ${places.join(', ')}`;
-  if (isCustom(wanted, served)) return `; ${CUSTOM_GROUP_HINT}${elsewhere}`;
+  if (isCustom(wanted, served)) return `; ${customGroupHint(wanted)}${elsewhere}`;
   return elsewhere === '' ? spellingHint(wanted, served) : elsewhere;
 }
 
@@ -38,10 +38,14 @@ function otherDialectHint({ apiVersion, kind }: TypeName, served: readonly Manif
   return undefined;
 }
 
-const CUSTOM_GROUP_HINT =
-  'no kind of that group is defined here: load its CustomResourceDefinition as well, or install a kind of defineKind';
+function customGroupHint({ apiVersion }: TypeName): string {
+  // A group of built-in kinds that are off by default, or of a CRD of the same project.
+  const isMaybeBuiltIn = /\.(?:k8s|orch)\.io\//.test(apiVersion);
+  const setting = `; built-in kinds that are off by default need runtimeConfig: '${apiVersion}=true'`;
+  return `no kind of that group is defined here: load its CustomResourceDefinition as well, or install a kind of defineKind${isMaybeBuiltIn ? setting : ''}`;
+}
 
-/** Custom groups contain a dot; built-in groups with a dot are served. */
+/** Custom groups contain a dot; most built-in groups with a dot are served. */
 function isCustom({ apiVersion }: TypeName, served: readonly ManifestKind[]): boolean {
   const [group = '', version] = apiVersion.split('/');
   return version !== undefined && group.includes('.') && served.every(({ gvk }) => gvk.group !== group);

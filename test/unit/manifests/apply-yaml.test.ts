@@ -206,6 +206,8 @@ describe('applyYaml', () => {
   test('reports whether the CRD of a kind is missing, failed or has other versions', async () => {
     const missing = await failureOf(applyYaml(cluster(), gadget('g')));
     expect(missing.message).toContain('no kind of that group is defined here');
+    // Printed, an error does not repeat the errors in its report.
+    expect(Object.keys(missing)).not.toContain('report');
     const broken = definition('Gadget').replace('type: integer', 'type: nonsense');
     const failed = await failureOf(applyYaml(cluster(), together(gadget('g'), broken)));
     expect(failed.errors.map(({ message }) => message)).toEqual([

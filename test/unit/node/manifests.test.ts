@@ -126,6 +126,7 @@ describe('loadManifests', () => {
     ['apiVersion: v1\nkind: Deployment\nmetadata: {name: a}', 'in v1 is served; Deployment is served in apps/v1'],
     ['apiVersion: v1\nkind: Nonsense\nmetadata: {name: a}', 'no kind Nonsense in v1 is served'],
     ['apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}', 'no kind of that group is defined here'],
+    ['apiVersion: node.k8s.io/v9\nkind: X\nmetadata: {name: a}', "runtimeConfig: 'node.k8s.io/v9=true'"],
     [
       'apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: a}',
       'in the dialect kubernetes; this cluster uses orch, where it is coordination.orch.io/v1',
