@@ -46,6 +46,20 @@ export interface ServeSettings {
 /** `standard`: all controllers. `ready`: these, and a simulated kubelet that makes pods ready. */
 export type ServedControllers = 'none' | 'standard' | 'ready';
 
+/** Which APIs a cluster serves. */
+export const SERVED_API_FLAGS = {
+  'feature-gates': { type: 'string', multiple: true, value: 'LIST', help: 'A=true,B=false' },
+  'runtime-config': { type: 'string', multiple: true, value: 'LIST', help: 'api/all=true, GROUP/VERSION=true' },
+} as const satisfies CommandOptions;
+
+/** Throws UsageError. */
+export function readServedApis(values: CommandInput<typeof SERVED_API_FLAGS>['values']) {
+  return {
+    featureGates: readGates((values['feature-gates'] ?? []).join(',')),
+    runtimeConfig: values['runtime-config']?.join(','),
+  };
+}
+
 /** The options of `orchplane serve`. */
 export const SERVE_OPTIONS = {
   port: { type: 'string', value: 'N', help: 'the port; default: any free port' },
@@ -98,8 +112,7 @@ export const SERVE_OPTIONS = {
     type: 'boolean',
     help: 'one thread for HTTP and the cluster: health checks then wait for long requests',
   },
-  'feature-gates': { type: 'string', multiple: true, value: 'LIST', help: 'A=true,B=false' },
-  'runtime-config': { type: 'string', multiple: true, value: 'LIST', help: 'api/all=true, GROUP/VERSION=true' },
+  ...SERVED_API_FLAGS,
   ...SNAPSHOT_FLAGS,
   ...ETCD_FLAGS,
   ...SERVER_FLAGS,
@@ -148,8 +161,7 @@ export function readServeSettings({ values, positionals: rest }: CommandInput<ty
     http2: values.http2 === true,
     maxHeap: readMaxHeap(values['max-heap']),
     controllers,
-    featureGates: readGates((values['feature-gates'] ?? []).join(',')),
-    runtimeConfig: values['runtime-config']?.join(','),
+    ...readServedApis(values),
     flags,
   };
 }

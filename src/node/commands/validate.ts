@@ -12,6 +12,7 @@ import { withoutPlace } from '../manifest-tree.js';
 import { type CommandEnvironment, defineCommand, UsageError } from './command.js';
 import { FINDING_OPTIONS, printFindings, readTree, TREE_OPTION } from './findings.js';
 import { counted } from './output.js';
+import { readServedApis, SERVED_API_FLAGS } from './serve-settings.js';
 
 export const command = defineCommand({
   usage: ['validate -f FILE… [options]'],
@@ -33,6 +34,7 @@ export const command = defineCommand({
       help: `the release of the API server, ${OLDEST_RELEASE} to ${REFERENCE_RELEASE}; default: ${REFERENCE_RELEASE}`,
     },
     dialect: { type: 'string', choices: ['kubernetes', 'orch'], help: 'the dialect; default: kubernetes' },
+    ...SERVED_API_FLAGS,
     ...FINDING_OPTIONS,
   },
   async run({ values, positionals }, environment) {
@@ -41,7 +43,8 @@ export const command = defineCommand({
     if (extra !== undefined) throw new UsageError(`unexpected "${extra}"; every file needs -f`);
     if (filename.length === 0) throw new UsageError('the option -f is missing, which names manifests');
     if (namespace === '') throw new UsageError('--namespace takes a name');
-    const checked = checkedRelease(release);
+    const checked = usable(() => checkRelease(release), '--release: ');
+    const { featureGates, runtimeConfig } = readServedApis(values);
     const definitions = await readObjects('--crds', crds, environment);
     const policyObjects = await readObjects('--policies', policies, environment);
     const objects = await readObjects('-f', filename, environment);
@@ -50,11 +53,14 @@ export const command = defineCommand({
     const isEmpty = objects.manifests.length === 0 && objects.findings.every(({ level }) => level === 'note');
     if (isEmpty) throw new UsageError(`-f ${filename.join(', ')} contains no manifests`);
     const all = [...definitions.manifests.filter(isCrd), ...policyObjects.manifests, ...objects.manifests];
-    await using cluster = createCluster({
-      dialect: values.dialect ?? 'kubernetes',
-      conversions: conversionsFor(all),
-      release: checked,
-    });
+    const options = { dialect: values.dialect ?? 'kubernetes', release: checked, featureGates } as const;
+    await using cluster = usable(() =>
+      createCluster({
+        ...options,
+        ...(runtimeConfig === undefined ? {} : { runtimeConfig }),
+        conversions: conversionsFor(all),
+      }),
+    );
     const found = await validateManifests(cluster, all, namespace === undefined ? {} : { namespace });
     const what = `${counted(objects.manifests.length, 'object')} in ${counted(objects.files, 'file')}`;
     const findings = [...definitions.findings, ...policyObjects.findings, ...objects.findings, ...found];
@@ -62,12 +68,13 @@ export const command = defineCommand({
   },
 });
 
-function checkedRelease(release: string) {
+/** What `use` returns; a TypeError about its options becomes a UsageError. */
+function usable<Value>(use: () => Value, option = ''): Value {
   try {
-    return checkRelease(release);
+    return use();
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    throw new UsageError(`--release: ${messageOf(error).replace(/^orchplane: /, '')}`);
+    throw new UsageError(`${option}${messageOf(error).replace(/^orchplane: /, '')}`);
   }
 }
 

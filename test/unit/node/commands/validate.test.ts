@@ -197,6 +197,15 @@ data: { most: '1' }
     expect((await findings('--release', '1.32')).found.map(({ rule }) => rule)).toEqual(['removed']);
   });
 
+  test('serves what the runtime configuration and the feature gates enable', async () => {
+    const devices = 'devices: { requests: [{ name: a, deviceClassName: x }] }';
+    const claim = `apiVersion: resource.k8s.io/v1beta1\nkind: ResourceClaim\nmetadata: { name: a }\nspec: { ${devices} }\n`;
+    files({ 'claim.yaml': claim });
+    const runtime = ['--runtime-config', 'resource.k8s.io/v1beta1=true'];
+    expect((await findings()).found[0]?.message).toContain("runtimeConfig: 'resource.k8s.io/v1beta1=true'");
+    expect((await findings(...runtime, '--feature-gates', 'DynamicResourceAllocation=true')).found).toEqual([]);
+  });
+
   test('does not call webhooks, whether of admission or of conversion', async () => {
     const hook = `apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingWebhookConfiguration
@@ -350,6 +359,7 @@ webhooks:
       ['validate', '-f', '-', '--release', '1.99'],
       '--release: release 1.99 is not supported; supported are 1.22 to 1.33',
     ],
+    [['validate', '-f', '-', '--feature-gates', 'X'], '--feature-gates takes NAME=true or NAME=false, got "X"'],
     [['validate', '-f', '-', '-o', 'xml'], '--output takes text, json, sarif or github, got "xml"'],
     [['validate', '-f', '-'], '-f - contains no manifests'],
   ])('rejects %j with one sentence', async (args, message) => {
