@@ -3,6 +3,7 @@
  */
 
 import { isPodFinished, type StoredPod } from '../../controllers/workloads/pod-state.js';
+import { checkContainer } from '../../kinds/core/v1/connect-subresources.js';
 import { errors } from '../../meta/errors.js';
 import { readInteger, readSwitch, readTimeValue } from '../../meta/query-values.js';
 import type {
@@ -245,6 +246,7 @@ export class LocalConnections {
     const { namespace, ...rest } = options;
     const open = async (): Promise<ReadableStream<Uint8Array>> => {
       const object = await this.#podOf(pod, namespace);
+      checkContainer(object, options.container);
       const connection = this.#open({ subresource: 'log', object, scheme: '', port: '', query: queryOf(rest) });
       return (connection as LogConnection).read();
     };
@@ -259,6 +261,7 @@ export class LocalConnections {
     if (!Array.isArray(command)) throw new TypeError("orchplane: exec takes a list of words: ['ls', '/']");
     const { namespace, container, stdin, onOutput, signal = new AbortController().signal } = options;
     const object = await this.#podOf(pod, namespace);
+    checkContainer(object, container);
     const query = { command, ...queryOf({ container, stdin: stdin !== undefined, stdout: true, stderr: true }) };
     const connection = this.#open({ subresource: 'exec', object, scheme: '', port: '', query }) as StreamConnection;
     const collect = (stream: 'stdout' | 'stderr') => collector((text) => onOutput?.(text, stream));

@@ -127,6 +127,12 @@ test('volumes have live content, except behind a subPath', async () => {
     stdout: '',
     stderr: 'cat: ENOENT: no such file or directory, /none\n',
   });
+  const which = 'a container name must be specified for pod mounted, choose one of: [c other]';
+  await expect(cluster.exec('mounted', ['ls'])).rejects.toThrow(which);
+  await expect(cluster.logs('mounted').text()).rejects.toThrow(which);
+  await expect(cluster.logs('mounted', { container: 'no' }).text()).rejects.toThrow(
+    'container no is not valid for pod mounted',
+  );
 });
 
 test('a missing volume keeps the pod waiting with an Event', async () => {

@@ -135,8 +135,8 @@ function readLog(request: ConnectRequest): MaybePromise<Connection> | undefined 
   return nodeOf(pod) === '' ? undefined : connectToNodeOf(pod, request, 'log');
 }
 
-/** The container name is optional if the pod has one container. */
-function checkContainer(pod: ApiObject, container = ''): void {
+/** Throws an error if the pod has no such container. The name is optional if the pod has one container. */
+export function checkContainer(pod: ApiObject, container = ''): void {
   const { name } = pod.metadata;
   const { containers, initContainers = [], ephemeralContainers = [] } = (pod as ApiObject & PodParts).spec;
   const names = [...initContainers, ...containers, ...ephemeralContainers].map((container) => container.name);
