@@ -99,10 +99,15 @@ export const sliceV1beta1ToStored: Change = (draft) => {
   draft['spec'] = { ...rest, devices: inside ?? null } satisfies ResourceSliceSpecV1beta2;
 };
 
+/** The older versions have no pointers: an empty name and `false` are absent. */
+function withoutZeros({ nodeName, allNodes, ...rest }: Omit<ResourceSliceSpecV1beta2, 'devices'>) {
+  return { ...rest, ...(nodeName ? { nodeName } : {}), ...(allNodes ? { allNodes } : {}) };
+}
+
 export const sliceV1beta1FromStored: Change = (draft) => {
   const { devices, ...rest } = draft['spec'] as ResourceSliceSpecV1beta2;
   const inside: DeviceV1beta1[] | undefined = devices?.map(({ name, ...basic }) => ({ name, basic }));
-  draft['spec'] = { ...rest, devices: inside ?? null } satisfies ResourceSliceSpecV1beta1;
+  draft['spec'] = { ...withoutZeros(rest), devices: inside ?? null } satisfies ResourceSliceSpecV1beta1;
 };
 
 export const sliceV1alpha3ToStored: Change = (draft) => {
@@ -124,7 +129,7 @@ export const sliceV1alpha3FromStored: Change = (draft) => {
     name,
     basic: { ...facts, ...(capacity === undefined ? {} : { capacity: mapped(capacity, ({ value }) => value) }) },
   }));
-  draft['spec'] = { ...rest, devices: inside ?? null } satisfies ResourceSliceSpecV1alpha3;
+  draft['spec'] = { ...withoutZeros(rest), devices: inside ?? null } satisfies ResourceSliceSpecV1alpha3;
 };
 
 function mapped<From, To>(record: Readonly<Record<string, From>>, change: (value: From) => To): Record<string, To> {

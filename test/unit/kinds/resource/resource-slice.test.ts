@@ -227,6 +227,17 @@ describe('a ResourceSlice', () => {
     });
   });
 
+  test('drops an applied false when the fields of the manager are in an older version', async () => {
+    const cluster = clusterOf();
+    const { nodeName: _, ...rest } = least;
+    const older = { metadata: { name: 'a' }, spec: { ...rest, allNodes: true } } as never;
+    await cluster.api(ResourceSliceV1alpha3).apply(older, { fieldManager: 'm' });
+    const applied = { metadata: { name: 'a' }, spec: { ...rest, allNodes: false } } as never;
+    expect(await rejectionCauses(cluster.api(ResourceSlice).apply(applied, { fieldManager: 'm' }))).toEqual([
+      `spec: Required value: ${ONE_OF}`,
+    ]);
+  });
+
   test('converts a ResourceSlice between nested and flat devices', async () => {
     const cluster = clusterOf();
     const facts = { attributes: { a: { int: 0 } }, capacity: { c: { value: '1Gi' } } };
