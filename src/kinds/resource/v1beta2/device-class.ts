@@ -30,13 +30,20 @@ export const DeviceClass: DeviceClassKind<DeviceClass> = defineBuiltIn({
       validationOrder: ['create', 'metadata', 'update'],
       validate: (next, live) => specProblems(next.spec, live.spec),
     },
-    write: { generation: specGeneration },
+    write: {
+      // Parameters are compared as JSON, in which an empty list is not null.
+      generation: (next, live) => specGeneration(next, live) || !sameConfig(next.spec, live.spec),
+    },
     create: { validate: (object) => specProblems(object.spec) },
   },
 });
 
+function sameConfig({ config = [] }: DeviceClassSpec, before: DeviceClassSpec): boolean {
+  return deepEqual(config, before.config ?? []);
+}
+
 function specProblems({ selectors, config = [] }: DeviceClassSpec, before?: DeviceClassSpec): FieldError[] {
-  const stored = before !== undefined && deepEqual(config, before.config ?? []);
+  const stored = before !== undefined && sameConfig({ config }, before);
   // Any change of the list, even of its order, makes all selectors new.
   const storedSelectors = before !== undefined && deepEqual(selectors ?? [], before.selectors ?? []);
   return [

@@ -23,6 +23,16 @@ const SUBDOMAIN =
   "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
 describe('a DeviceClass', () => {
+  test('has a new generation when null becomes an empty list in parameters, but not in its own lists', async () => {
+    const classes = clusterOf().api(DeviceClass);
+    const generationOf = async (spec: object) => (await classes.update(input(spec))).metadata.generation;
+    await classes.create(input(config({ parameters: { a: [null] } })));
+    expect(await generationOf(config({ parameters: { a: [[]] } }))).toBe(2);
+    expect(await generationOf({ ...config({ parameters: { a: [[]] } }), selectors: [] })).toBe(2);
+    expect(await generationOf({})).toBe(3);
+    expect(await generationOf({ config: [] })).toBe(3);
+  });
+
   test.each([
     ['an empty selector', { selectors: [{}] }, ['spec.selectors[0].cel: Required value']],
     [
