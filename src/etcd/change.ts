@@ -15,12 +15,12 @@ export function isService({ key }: Change): boolean {
   return key.storageKey === 'services';
 }
 
-/** The error of a transaction that was not executed. `present`: the revisions of the objects in etcd; 0: there is none. */
+/**
+ * The error of a transaction that was not executed. `present`: the revisions of the objects in etcd; 0: there is none. The
+ * next attempt finds out more: that an address of a Service is taken, or that a quota was deleted, says nothing about the name.
+ */
 export function lostRace(changes: readonly Change[], present: readonly number[]): StorageError {
-  const index = changes.findIndex(({ before }, at) => present[at] !== before);
-  const change = changes[index];
-  // The allocation of ports.
-  if (change === undefined) return new StorageError('stale');
-  if (change.before === 0) return new StorageError('exists');
-  return new StorageError(present[index] === 0 ? 'missing' : 'stale');
+  const change = changes.find(({ before }, at) => present[at] !== before);
+  const isCreated = change?.before === 0 && (isService(change) || !changes.some(isService));
+  return new StorageError(isCreated ? 'exists' : 'stale');
 }

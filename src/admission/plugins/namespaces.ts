@@ -18,14 +18,11 @@ export const namespaceLifecycle = /* @__PURE__ */ builtIn('NamespaceLifecycle', 
   changesNothing: true,
   mutate,
   validate(request, view) {
-    const { operation, served, namespace } = request;
+    const { operation, served } = request;
     if (operation !== 'CREATE' || !served.namespaced || request.subresource !== '') return;
     if (isRequestFor(request, serviceGroup('authorization'), 'localsubjectaccessreviews')) return;
-    // Deletion of the namespace may begin while an asynchronous plugin runs.
-    const before = view.namespace(namespace);
-    request.beforeCommit(() => {
-      if (view.namespace(namespace) !== before) checkNamespace(request, view);
-    });
+    // Deletion of the namespace may begin while an asynchronous plugin runs, also one that mutates.
+    request.beforeCommit(() => checkNamespace(request, view));
   },
 });
 

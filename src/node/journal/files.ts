@@ -71,7 +71,9 @@ export const nodeFiles: JournalFiles = {
   read(path) {
     const descriptor = openSync(path, constants.O_RDONLY | NO_LINKS | NO_WAITING);
     try {
-      if (!fstatSync(descriptor).isFile()) throw new Error(`${path} is not a regular file`);
+      if (!fstatSync(descriptor).isFile()) {
+        throw Object.assign(new Error(`${path} is not a regular file`), { code: 'EFTYPE' });
+      }
       return readFileSync(descriptor);
     } finally {
       closeSync(descriptor);

@@ -6,21 +6,12 @@
  *   lock.<id>      the temporary file that is linked to `lock`
  */
 import { randomUUID } from 'node:crypto';
-import {
-  linkSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { linkSync, readlinkSync, realpathSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { JournalError } from '../../storage/journal/types.js';
 import { systemClock, type Undo } from '../../util/clock.js';
+import { nodeFiles } from './files.js';
 
 export interface FolderLock {
   /** Taken from a process in another container that has not touched it: it may be stopped, and continue later. */
@@ -273,7 +264,8 @@ function inUseError(folder: string, who: string): JournalError {
   return new JournalError(`orchplane: the journal in ${join(folder)} is in use by ${who}`);
 }
 
-function readIfPresent(path: string, read = (from: string) => readFileSync(from, 'utf8')): string | undefined {
+/** Throws for a pipe or a link, which a folder from others may contain. */
+function readIfPresent(path: string, read = (from: string) => String(nodeFiles.read(from))): string | undefined {
   try {
     return read(path);
   } catch (error) {

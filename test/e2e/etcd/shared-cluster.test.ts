@@ -196,6 +196,21 @@ describe.skipIf(!hasEtcd)('clusters in one etcd', () => {
     expect((await two.api(ResourceQuota, 'limited').get('q')).status?.used).toEqual({ configmaps: '5' });
   });
 
+  test('create objects while the other deletes their quota', async () => {
+    await one.api(Namespace).create({ metadata: { name: 'unlimited' } });
+    const quotas = two.api(ResourceQuota, 'unlimited');
+    for (let round = 0; round < 10; round++) {
+      await quotas.create({ metadata: { name: 'all' }, spec: { hard: { 'count/configmaps': '100' } } });
+      await quotas.subresource('status').edit('all', (draft) => {
+        draft.status = { hard: { 'count/configmaps': '100' }, used: { 'count/configmaps': '0' } };
+      });
+      const names = ['a', 'b', 'c'].map((name) => `${name}${round}`);
+      const create = (name: string) => one.api(ConfigMap, 'unlimited').create({ metadata: { name } });
+      const [created] = await Promise.all([Promise.all(names.map(create)), quotas.delete('all')]);
+      expect(created).toHaveLength(3);
+    }
+  });
+
   test('never allocate an address or a node port twice', async () => {
     const services = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
@@ -216,6 +231,19 @@ describe.skipIf(!hasEtcd)('clusters in one etcd', () => {
       .api(Service)
       .create({ metadata: { name: 'same' }, spec: { type: 'NodePort', ports: [{ port: 80, nodePort }] } });
     expect(again.spec.ports?.[0]?.nodePort).toBe(nodePort);
+  });
+
+  test('reject a Service because of its address, not of its name, if both request the address at once', async () => {
+    const requests = Array.from({ length: 20 }, (_, index) => ({
+      metadata: { name: `same-${index}` },
+      spec: { clusterIP: `10.0.0.${20 + Math.floor(index / 2)}`, ports: [{ port: 80 }] },
+    }));
+    const created = await Promise.allSettled(
+      requests.map((service, index) => (index % 2 === 0 ? one : two).api(Service).create(service)),
+    );
+    const failures = created.flatMap((result) => (result.status === 'rejected' ? [result.reason.message] : []));
+    expect(failures).toHaveLength(10);
+    for (const failure of failures) expect(failure).toContain('provided IP is already allocated');
   });
 
   test('serve the custom kinds of the other', async () => {

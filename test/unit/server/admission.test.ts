@@ -272,6 +272,18 @@ describe.each(['mutate', 'validate'] as const)('a write that waits for a plugin 
     expect((await cluster.api(ConfigMap).get('a')).data).toEqual({ from: 'fast' });
   });
 
+  test('rejects a waiting create whose namespace is deleted meanwhile', async () => {
+    const { plugin, open } = waitsOnce(phase, 'CREATE');
+    const cluster = testCluster({ admission: [...defaultAdmission, plugin] });
+    await cluster.api(Namespace).create({ metadata: { name: 'old' } });
+    const created = cluster.api(ConfigMap, 'old').create({ metadata: { name: 'a' } });
+    await turns();
+    await cluster.api(Namespace).delete('old');
+    open();
+    expect(await failureOf(created)).toMatchObject({ code: 403, message: expect.stringContaining('being terminated') });
+    expect(await cluster.api(ConfigMap, 'old').find('a')).toBeUndefined();
+  });
+
   test('applies a waiting patch to the current object after a concurrent change', async () => {
     const { plugin, open } = waitsOnce(phase, 'UPDATE');
     const cluster = testCluster({ admission: [plugin] });

@@ -1,6 +1,7 @@
 /** The file journal: the contract of all journals, locks, disk faults and damaged files. */
 import { execFileSync } from 'node:child_process';
 import {
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -230,18 +231,26 @@ describe('a file journal', () => {
     },
   );
 
-  test.each(['checkpoint-1', 'journal-1'])(
+  test.each(['checkpoint-1', 'journal-1', 'lock', 'lock.taking'])(
     'refuses a pipe with the name %s instead of waiting for it',
     async (name) => {
       const path = newFolder();
       const cluster = createCluster({ journal: fileJournal(path) });
       await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
       await cluster.close();
-      rmSync(join(path, name));
+      rmSync(join(path, name), { force: true });
+      if (name === 'lock.taking') writeFileSync(join(path, 'lock'), '{}');
       execFileSync('mkfifo', [join(path, name)]);
       expect(() => createCluster({ journal: fileJournal(path) })).toThrow(/is not a regular file/);
     },
   );
+
+  test('does not read a lock through a symbolic link, which may lead to a device without an end', () => {
+    const path = newFolder();
+    mkdirSync(path);
+    symlinkSync('/dev/zero', join(path, 'lock'));
+    expect(() => createCluster({ journal: fileJournal(path) })).toThrow(/ELOOP/);
+  });
 
   test('takes over a lock whose takeover was interrupted', async () => {
     const path = newFolder();
