@@ -12,10 +12,10 @@ import { gzipSource, isStream, toByteSource, waitForDrain, writePart } from './b
 import {
   announcesBody,
   ClientDisconnectedError,
+  hasTooManyHeaders,
   type Incoming,
   IncomingRequest,
   isHttp2,
-  mayLackHeaders,
   pathOfTarget,
   ServerClosing,
 } from './incoming-request.js';
@@ -182,7 +182,7 @@ class Exchange {
         this.#closeConnectionAfterResponse();
         return this.#send(textAnswer(505, '505 HTTP Version Not Supported: unsupported protocol version'));
       }
-      if (mayLackHeaders(this.#incoming)) return this.#send(textAnswer(431, '431 Request Header Fields Too Large'));
+      if (hasTooManyHeaders(this.#incoming)) return this.#send(textAnswer(431, '431 Request Header Fields Too Large'));
       const path = pathOfTarget(this.#incoming.url ?? '');
       if (path === undefined) return this.#send(this.#answerWithoutPath());
       const onRead = (): void => {
