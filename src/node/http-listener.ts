@@ -244,11 +244,15 @@ class Exchange {
     // Nothing else would notice that the client disconnects.
     this.upgrade?.socket.resume();
     // 1. Send the headers.
+    const hasBody = code !== 204 && code !== 304 && this.#incoming.method !== 'HEAD';
+    const hasLength = hasBody && !isStream(body);
     const head: string[] = [];
-    for (const [name, value] of headers) head.push(name, value);
+    for (const [name, value] of headers) {
+      // A backend may give the length of a body that a Response cannot have (205).
+      if (!hasLength || !/^content-length$/i.test(name)) head.push(name, value);
+    }
     const lingers = this.#abandonsUpload();
     if (lingers || this.#state.draining !== undefined) this.#closeConnectionAfterResponse();
-    const hasBody = code !== 204 && code !== 304 && this.#incoming.method !== 'HEAD';
     if (isStream(body)) {
       writeHead(outgoing, code, head);
       this.#state.unread.add(outgoing, heldBytes, () => outgoing.destroy());
