@@ -9,6 +9,7 @@ import { isByteSource } from '../http/answer.js';
 import type { Answer, ByteSource, Peer } from '../protocol/http.js';
 import { systemClock } from '../util/clock.js';
 import { gzipSource, isStream, toByteSource, waitForDrain, writePart } from './byte-sources.js';
+import { HeldMessages } from './held-messages.js';
 import {
   announcesBody,
   ClientDisconnectedError,
@@ -18,6 +19,7 @@ import {
   isHttp2,
   pathOfTarget,
   ServerClosing,
+  sizeOfHeaders,
 } from './incoming-request.js';
 import { hasNonAscii, isComplete, isDestroyed, type Outgoing, writeHead } from './outgoing-response.js';
 import { closeWithConnection, limitPipeline, tryAssignSocket, untilFirst } from './pipelined-responses.js';
@@ -76,7 +78,9 @@ export interface Listener {
 export function createListener(handler: RequestHandler, options: ListenerOptions): Listener {
   const watchPace = new WatchPace();
   const unread = new UnreadResponses<Outgoing>();
-  const state: ListenerState = { handler, options, active: new Set(), watchPace, unread, draining: undefined };
+  const openHeaders = new HeldMessages<Exchange>(MAX_OPEN_HEADER_BYTES);
+  const active = new Set<Exchange>();
+  const state: ListenerState = { handler, options, active, openHeaders, watchPace, unread, draining: undefined };
   let drained: Promise<void> | undefined;
   return {
     request: (incoming, outgoing) => void new Exchange(state, incoming, outgoing).run(),
@@ -127,6 +131,7 @@ interface ListenerState {
   readonly handler: RequestHandler;
   readonly options: ListenerOptions;
   readonly active: Set<Exchange>;
+  readonly openHeaders: HeldMessages<Exchange>;
   readonly watchPace: WatchPace;
   readonly unread: UnreadResponses<Outgoing>;
   /** Present while draining; called when the last request has ended. */
@@ -139,6 +144,10 @@ const MIN_PART_BYTES = 512;
 const MAX_DRAINED_BYTES = 256 * 1024;
 /** How long an uploading client has to read the response before the connection closes. */
 const LINGER_MS = 500;
+/** The headers of all open requests: both threads keep them until the response ends, those of a watch for hours. */
+const MAX_OPEN_HEADER_BYTES = 32 * 1024 * 1024;
+/** Shorter ones do not count. */
+const MIN_LONG_HEADER_BYTES = 16 * 1024;
 /** How long a client has to read the end of its stream on shutdown. One that does not read at all would never get it. */
 const STREAM_GRACE_MS = 200;
 
@@ -166,6 +175,8 @@ class Exchange {
     this.#outgoing = outgoing;
     if (state.options.onRequestEnd !== undefined) this.#startedAt = process.hrtime.bigint();
     state.active.add(this);
+    const headerBytes = sizeOfHeaders(incoming);
+    if (headerBytes >= MIN_LONG_HEADER_BYTES) state.openHeaders.set(this, headerBytes, () => this.#disconnect());
     if (outgoing instanceof ServerResponse) limitPipeline(outgoing, incoming.socket);
     outgoing.on('close', () => this.#onClose());
     if (outgoing instanceof ServerResponse && outgoing.socket === null) closeWithConnection(outgoing, incoming.socket);
@@ -211,6 +222,11 @@ class Exchange {
   endForShutdown(): void {
     this.#closeConnectionAfterResponse();
     if (this.#streaming) this.#request?.abort(new ServerClosing());
+  }
+
+  #disconnect(): void {
+    if (isHttp2(this.#incoming)) this.#outgoing.destroy();
+    else this.#incoming.socket.destroy();
   }
 
   cutOffStream(): void {
@@ -365,6 +381,7 @@ class Exchange {
     const outgoing = this.#outgoing;
     if (!isComplete(outgoing)) this.#request?.abort(new ClientDisconnectedError());
     active.delete(this);
+    this.#state.openHeaders.remove(this);
     if (this.upgrade === undefined) this.#request?.dropUnreadBody();
     this.#state.unread.remove(outgoing);
     if (draining !== undefined && active.size === 0) draining();

@@ -218,22 +218,23 @@ const DEFAULT_MAX_HEADERS = 1000;
  * knows it only when the client has acknowledged the settings, which it need not do.
  */
 export const MAX_HTTP2_HEADER_BYTES = 64 * 1024;
-/** What HTTP/2 counts for a header besides its name and its value. */
-const HTTP2_FIELD_BYTES = 32;
+/** What a header counts besides its name and its value, as in HTTP/2. */
+const FIELD_BYTES = 32;
+
+/** The size of all headers as the client sent them. */
+export function sizeOfHeaders({ rawHeaders }: Incoming): number {
+  return rawHeaders.reduce((sum, text) => sum + text.length, 0) + (rawHeaders.length / 2) * FIELD_BYTES;
+}
 
 /**
  * Whether headers are too long, or Node may have dropped some: it does so silently above the server's `maxHeadersCount`.
  * Among them could be one that changes whom the request acts as.
  */
 export function hasTooManyHeaders(message: Incoming): boolean {
-  const { rawHeaders } = message;
-  if (isHttp2(message)) {
-    const length = rawHeaders.reduce((sum, text) => sum + text.length, 0);
-    return length + (rawHeaders.length / 2) * HTTP2_FIELD_BYTES > MAX_HTTP2_HEADER_BYTES;
-  }
+  if (isHttp2(message)) return sizeOfHeaders(message) > MAX_HTTP2_HEADER_BYTES;
   const { server } = message.socket as { server?: { maxHeadersCount?: number | null } };
   const limit = server?.maxHeadersCount ?? DEFAULT_MAX_HEADERS;
-  return limit > 0 && rawHeaders.length / 2 >= limit;
+  return limit > 0 && message.rawHeaders.length / 2 >= limit;
 }
 
 /** Whether the headers announce a body; a Content-Length of zero does not. */
