@@ -1,6 +1,7 @@
 /**
- * Limits what clients of WebSockets have sent and no session has processed. A message is in memory as a whole before a session
- * gets it, and a client can begin long ones on many connections.
+ * Limits what clients have sent and the server keeps: messages of WebSockets that no session has processed, and the headers
+ * of open requests. A message is in memory as a whole before a session gets it, and a client can begin long ones on many
+ * connections.
  */
 
 /** All connections together. Above that, those are closed that hold most. */
@@ -17,10 +18,17 @@ export class HeldMessages<Key> {
 
   /** How much a connection holds now. `close` is called if it is too much. */
   set(key: Key, bytes: number, close: () => void): void {
-    this.#bytes += bytes - (this.#held.get(key)?.bytes ?? 0);
-    if (bytes === 0) this.#held.delete(key);
-    else this.#held.set(key, { bytes, close });
+    this.remove(key);
+    if (bytes === 0) return;
+    this.#bytes += bytes;
+    this.#held.set(key, { bytes, close });
     while (this.#bytes > this.#maxBytes) this.#closeLargest();
+  }
+
+  /** A connection holds nothing any more. */
+  remove(key: Key): void {
+    this.#bytes -= this.#held.get(key)?.bytes ?? 0;
+    this.#held.delete(key);
   }
 
   #closeLargest(): void {

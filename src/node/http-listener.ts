@@ -9,15 +9,17 @@ import { isByteSource } from '../http/answer.js';
 import type { Answer, ByteSource, Peer } from '../protocol/http.js';
 import { systemClock } from '../util/clock.js';
 import { gzipSource, isStream, toByteSource, waitForDrain, writePart } from './byte-sources.js';
+import { HeldMessages } from './held-messages.js';
 import {
   announcesBody,
   ClientDisconnectedError,
+  hasTooManyHeaders,
   type Incoming,
   IncomingRequest,
   isHttp2,
-  mayLackHeaders,
   pathOfTarget,
   ServerClosing,
+  sizeOfHeaders,
 } from './incoming-request.js';
 import { hasNonAscii, isComplete, isDestroyed, type Outgoing, writeHead } from './outgoing-response.js';
 import { closeWithConnection, limitPipeline, tryAssignSocket, untilFirst } from './pipelined-responses.js';
@@ -76,7 +78,9 @@ export interface Listener {
 export function createListener(handler: RequestHandler, options: ListenerOptions): Listener {
   const watchPace = new WatchPace();
   const unread = new UnreadResponses<Outgoing>();
-  const state: ListenerState = { handler, options, active: new Set(), watchPace, unread, draining: undefined };
+  const openHeaders = new HeldMessages<Exchange>(MAX_OPEN_HEADER_BYTES);
+  const active = new Set<Exchange>();
+  const state: ListenerState = { handler, options, active, openHeaders, watchPace, unread, draining: undefined };
   let drained: Promise<void> | undefined;
   return {
     request: (incoming, outgoing) => void new Exchange(state, incoming, outgoing).run(),
@@ -127,6 +131,7 @@ interface ListenerState {
   readonly handler: RequestHandler;
   readonly options: ListenerOptions;
   readonly active: Set<Exchange>;
+  readonly openHeaders: HeldMessages<Exchange>;
   readonly watchPace: WatchPace;
   readonly unread: UnreadResponses<Outgoing>;
   /** Present while draining; called when the last request has ended. */
@@ -139,6 +144,10 @@ const MIN_PART_BYTES = 512;
 const MAX_DRAINED_BYTES = 256 * 1024;
 /** How long an uploading client has to read the response before the connection closes. */
 const LINGER_MS = 500;
+/** The headers of all open requests: both threads keep them until the response ends, those of a watch for hours. */
+const MAX_OPEN_HEADER_BYTES = 32 * 1024 * 1024;
+/** Shorter ones do not count. */
+const MIN_LONG_HEADER_BYTES = 16 * 1024;
 /** How long a client has to read the end of its stream on shutdown. One that does not read at all would never get it. */
 const STREAM_GRACE_MS = 200;
 
@@ -166,6 +175,8 @@ class Exchange {
     this.#outgoing = outgoing;
     if (state.options.onRequestEnd !== undefined) this.#startedAt = process.hrtime.bigint();
     state.active.add(this);
+    const headerBytes = sizeOfHeaders(incoming);
+    if (headerBytes >= MIN_LONG_HEADER_BYTES) state.openHeaders.set(this, headerBytes, () => this.#disconnect());
     if (outgoing instanceof ServerResponse) limitPipeline(outgoing, incoming.socket);
     outgoing.on('close', () => this.#onClose());
     if (outgoing instanceof ServerResponse && outgoing.socket === null) closeWithConnection(outgoing, incoming.socket);
@@ -182,7 +193,7 @@ class Exchange {
         this.#closeConnectionAfterResponse();
         return this.#send(textAnswer(505, '505 HTTP Version Not Supported: unsupported protocol version'));
       }
-      if (mayLackHeaders(this.#incoming)) return this.#send(textAnswer(431, '431 Request Header Fields Too Large'));
+      if (hasTooManyHeaders(this.#incoming)) return this.#send(textAnswer(431, '431 Request Header Fields Too Large'));
       const path = pathOfTarget(this.#incoming.url ?? '');
       if (path === undefined) return this.#send(this.#answerWithoutPath());
       const onRead = (): void => {
@@ -211,6 +222,11 @@ class Exchange {
   endForShutdown(): void {
     this.#closeConnectionAfterResponse();
     if (this.#streaming) this.#request?.abort(new ServerClosing());
+  }
+
+  #disconnect(): void {
+    if (isHttp2(this.#incoming)) this.#outgoing.destroy();
+    else this.#incoming.socket.destroy();
   }
 
   cutOffStream(): void {
@@ -244,11 +260,15 @@ class Exchange {
     // Nothing else would notice that the client disconnects.
     this.upgrade?.socket.resume();
     // 1. Send the headers.
+    const hasBody = code !== 204 && code !== 304 && this.#incoming.method !== 'HEAD';
+    const hasLength = hasBody && !isStream(body);
     const head: string[] = [];
-    for (const [name, value] of headers) head.push(name, value);
+    for (const [name, value] of headers) {
+      // A backend may give the length of a body that a Response cannot have (205).
+      if (!hasLength || !/^content-length$/i.test(name)) head.push(name, value);
+    }
     const lingers = this.#abandonsUpload();
     if (lingers || this.#state.draining !== undefined) this.#closeConnectionAfterResponse();
-    const hasBody = code !== 204 && code !== 304 && this.#incoming.method !== 'HEAD';
     if (isStream(body)) {
       writeHead(outgoing, code, head);
       this.#state.unread.add(outgoing, heldBytes, () => outgoing.destroy());
@@ -361,6 +381,7 @@ class Exchange {
     const outgoing = this.#outgoing;
     if (!isComplete(outgoing)) this.#request?.abort(new ClientDisconnectedError());
     active.delete(this);
+    this.#state.openHeaders.remove(this);
     if (this.upgrade === undefined) this.#request?.dropUnreadBody();
     this.#state.unread.remove(outgoing);
     if (draining !== undefined && active.size === 0) draining();

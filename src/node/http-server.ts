@@ -13,6 +13,7 @@ import { systemClock } from '../util/clock.js';
 import { createPeerReader, type PeerTrust } from './client-peer.js';
 import { type Connections, trackConnections } from './connections.js';
 import { createListener, type Listener, type ListenerOptions, type RequestHandler } from './http-listener.js';
+import { MAX_HTTP2_HEADER_BYTES } from './incoming-request.js';
 
 /** Plain data, so that another thread can receive it. */
 export interface HttpServerSettings {
@@ -72,7 +73,7 @@ function clientTlsOptions({ clientCa, requestHeader }: PeerTrust): TlsOptions {
   return ca.length === 0 ? {} : { ca, requestCert: true, rejectUnauthorized: false };
 }
 
-/** The total size of a request's header. */
+/** The total size of a request's header over HTTP/1.1. */
 const MAX_HEADER_BYTES = 1024 * 1024;
 
 /** The limits of the reference server. None limits the duration of a response, so watches are not cut off. */
@@ -112,7 +113,7 @@ async function createHttp2Server(tls: TlsOptions): Promise<Http2SecureServer & P
       maxConcurrentStreams: 100,
       initialWindowSize: STREAM_BUFFER_BYTES,
       maxFrameSize: STREAM_BUFFER_BYTES,
-      maxHeaderListSize: MAX_HEADER_BYTES,
+      maxHeaderListSize: MAX_HTTP2_HEADER_BYTES,
     },
   });
   // For HTTP/1.1 it reads these from its properties.
@@ -122,8 +123,8 @@ async function createHttp2Server(tls: TlsOptions): Promise<Http2SecureServer & P
 /** What a stream may send before the server has read it. */
 const STREAM_BUFFER_BYTES = 256 * 1024;
 
-/** Fields in a header; {@link MAX_HEADER_BYTES} limits them first. */
-const MAX_HEADER_PAIRS = 100_000;
+/** Fields in a header; {@link MAX_HTTP2_HEADER_BYTES} limits them first, but not what Node keeps before. */
+const MAX_HEADER_PAIRS = 2_048;
 
 async function shutDown(
   server: Server | Http2SecureServer,

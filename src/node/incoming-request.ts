@@ -214,11 +214,24 @@ function headerText(value: string | string[] | undefined): string {
 const DEFAULT_MAX_HEADERS = 1000;
 
 /**
- * Whether Node may have dropped headers: it does so silently above the server's `maxHeadersCount`. Among them could be
- * one that changes whom the request acts as.
+ * A client can repeat a header of 4 kB with a single byte (HPACK), so the limit over HTTP/2 is lower than over HTTP/1.1. Node
+ * knows it only when the client has acknowledged the settings, which it need not do.
  */
-export function mayLackHeaders(message: Incoming): boolean {
-  if (isHttp2(message)) return false;
+export const MAX_HTTP2_HEADER_BYTES = 64 * 1024;
+/** What a header counts besides its name and its value, as in HTTP/2. */
+const FIELD_BYTES = 32;
+
+/** The size of all headers as the client sent them. */
+export function sizeOfHeaders({ rawHeaders }: Incoming): number {
+  return rawHeaders.reduce((sum, text) => sum + text.length, 0) + (rawHeaders.length / 2) * FIELD_BYTES;
+}
+
+/**
+ * Whether headers are too long, or Node may have dropped some: it does so silently above the server's `maxHeadersCount`.
+ * Among them could be one that changes whom the request acts as.
+ */
+export function hasTooManyHeaders(message: Incoming): boolean {
+  if (isHttp2(message)) return sizeOfHeaders(message) > MAX_HTTP2_HEADER_BYTES;
   const { server } = message.socket as { server?: { maxHeadersCount?: number | null } };
   const limit = server?.maxHeadersCount ?? DEFAULT_MAX_HEADERS;
   return limit > 0 && message.rawHeaders.length / 2 >= limit;

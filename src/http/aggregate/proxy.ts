@@ -45,10 +45,10 @@ export function createAggregator(
 }
 
 /**
- * Set anew for the backend's connection; the client's credentials are replaced by identity headers. A subprotocol may
- * contain a token.
+ * Set anew for the backend's connection (`fetch` refuses `Expect`); the client's credentials are replaced by identity headers.
+ * A subprotocol may contain a token.
  */
-const NOT_FORWARDED = /^(host|content-length|authorization|sec-websocket-protocol|impersonate-.*|x-remote-.*)$/;
+const NOT_FORWARDED = /^(host|content-length|expect|authorization|sec-websocket-protocol|impersonate-.*|x-remote-.*)$/;
 
 /** The aggregated API that serves a path; undefined: this server does. */
 export function remoteApiOf({ settings }: Exchange, route: Route): RemoteApi | undefined {

@@ -78,6 +78,7 @@ describe('a request for an aggregated API', () => {
         'x-remote-extra-y': 'forged',
         'sec-websocket-protocol': 'v4.channel.k8s.io, base64url.bearer.authorization.k8s.io.c2VjcmV0',
         accept: 'a/b',
+        expect: '100-continue',
       },
     });
     expect(response.status).toBe(201);
@@ -92,6 +93,7 @@ describe('a request for an aggregated API', () => {
     expect(header('x-remote-user')).toBe('root');
     expect(header('x-remote-extra-y')).toBeNull();
     expect(header('accept')).toBe('a/b');
+    expect(header('expect')).toBeNull();
     expect(header('x-forwarded-host')).toBe('c.local');
     expect(header('x-forwarded-uri')).toBe('/apis/metrics.example.com/v1/nodes/a%20b');
     expect(header('audit-id')).toBe(response.headers.get('audit-id'));

@@ -116,6 +116,14 @@ describe('the response that a client receives', () => {
     expect(empty).not.toMatch(/Content-Length|Transfer-Encoding/i);
   });
 
+  test('sends one length if a backend gave another one', async () => {
+    await using fake = await site({ code: 205, headers: [['content-length', '30']], body: null });
+    const answer = await exchange(fake.port, `GET / HTTP/1.1\r\n${CLOSE}\r\n`);
+    expect(answer.match(/Content-Length: .*/gi)).toEqual(['Content-Length: 0']);
+    const head = await exchange(fake.port, `HEAD / HTTP/1.1\r\n${CLOSE}\r\n`);
+    expect(head.match(/Content-Length: .*/gi)).toEqual(['content-length: 30']);
+  });
+
   test('sends repeated headers on separate lines', async () => {
     const headers = [
       ['Warning', '299 - "a"'],

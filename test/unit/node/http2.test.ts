@@ -117,11 +117,23 @@ describe('HTTP/2', () => {
   });
 
   test('serves a header after a thousand others', async () => {
-    const many = Object.fromEntries(Array.from({ length: 1500 }, (_each, at) => [`x-header-${at}`, '1']));
+    const many = Object.fromEntries(Array.from({ length: 1100 }, (_each, at) => [`x-header-${at}`, '1']));
     const large = connect(server.url, { ca: server.caCertificate, maxSendHeaderBlockLength: 1024 * 1024 });
     const headers = { ':method': 'POST', ':path': REVIEW, ...json, ...many, 'impersonate-user': 'eve' };
     const { body } = await call(headers, '{}', large);
     expect(JSON.parse(body)).toMatchObject({ status: { userInfo: { username: 'eve' } } });
+    large.destroy();
+  });
+
+  test('refuses headers that are short only on the wire', async () => {
+    const large = connect(server.url, { ca: server.caCertificate, maxSendHeaderBlockLength: 1024 * 1024 });
+    const headers = { ':path': '/healthz', 'x-repeated': Array<string>(200).fill('x'.repeat(3000)) };
+    // Before the client has acknowledged the settings of the server, and after that.
+    const first = await call(headers, undefined, large);
+    expect([first.code, first.body]).toEqual([431, '431 Request Header Fields Too Large']);
+    await expect(call(headers, undefined, large)).rejects.toMatchObject({ code: 'ERR_HTTP2_STREAM_ERROR' });
+    expect((await call({ ':path': '/healthz' }, undefined, large)).body).toBe('ok');
+    expect(large.socket.bytesWritten).toBeLessThan(10_000);
     large.destroy();
   });
 
