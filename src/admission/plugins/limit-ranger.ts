@@ -9,8 +9,10 @@ import type { LimitRange } from '../../kinds/core/v1/limit-range.js';
 import type { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-claim.js';
 import type { Pod } from '../../kinds/core/v1/pod/pod.js';
 import type { Container, LimitRangeItem } from '../../kinds/generated/core-v1.js';
+import { MAX_ANNOTATION_BYTES } from '../../kinds/shared/annotations.js';
 import type { ResourceList } from '../../kinds/shared/resources.js';
-import { aggregateText } from '../../meta/field-error.js';
+import { errors } from '../../meta/errors.js';
+import { aggregateText, tooLong } from '../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { Quantity } from '../../meta/quantity.js';
 import { getOrInsertComputed, once } from '../../util/once.js';
@@ -31,8 +33,18 @@ export const limitRanger: AdmissionPlugin = /* @__PURE__ */ idleWithout([RANGES]
 });
 
 function mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void {
-  if (!isForPod(request) || request.object === undefined) return;
-  for (const items of rangesFor(request, view)) applyDefaults(request.object as unknown as Pod, items, view);
+  const { object, served, name } = request;
+  if (!isForPod(request) || object === undefined) return;
+  let length = 0;
+  const note = (text: string) => {
+    length += text.length;
+    // Without a limit, the resources of the ranges multiply with the containers.
+    if (length > MAX_ANNOTATION_BYTES) {
+      throw errors.invalid(served.kind, name, [tooLong('metadata.annotations', MAX_ANNOTATION_BYTES)]);
+    }
+    return text;
+  };
+  for (const items of rangesFor(request, view)) applyDefaults(object as unknown as Pod, items, { view, note });
 }
 
 /** Throws the problems of the first LimitRange that is violated. */
@@ -65,39 +77,47 @@ function rangesFor({ namespace, oldObject }: AnyRequest, view: ClusterView): (re
 }
 
 /** Sets defaults in place and an annotation that lists them. Of several ranges, the last annotation remains. */
-function applyDefaults(pod: Pod, items: readonly LimitRangeItem[], { dialect }: ClusterView): void {
-  const defaults: { readonly requests: ResourceList; readonly limits: ResourceList } = { requests: {}, limits: {} };
+function applyDefaults(
+  pod: Pod,
+  items: readonly LimitRangeItem[],
+  { view, note }: Pick<Defaults, 'note'> & { readonly view: ClusterView },
+): void {
+  const defaults: Defaults = { requests: {}, limits: {}, note };
   for (const item of items) {
     if (item.type !== 'Container') continue;
     Object.assign(defaults.requests, item.defaultRequest);
     Object.assign(defaults.limits, item.default);
   }
-  const note = [
+  const notes = [
     ...(pod.spec.containers ?? []).flatMap((container) => applyContainerDefaults(container, 'container', defaults)),
     ...(pod.spec.initContainers ?? []).flatMap((container) =>
       applyContainerDefaults(container, 'init container', defaults),
     ),
   ];
-  if (note.length === 0) return;
-  const text = `LimitRanger plugin set: ${note.join('; ')}`;
+  if (notes.length === 0) return;
+  const text = `LimitRanger plugin set: ${notes.join('; ')}`;
   pod.metadata.annotations = sortedRecord(
-    Object.entries({ ...pod.metadata.annotations, [dialect.key('limit-ranger')]: text }),
+    Object.entries({ ...pod.metadata.annotations, [view.dialect.key('limit-ranger')]: text }),
   );
 }
 
+interface Defaults {
+  readonly requests: ResourceList;
+  readonly limits: ResourceList;
+  /** Counts the description of what is set, and returns it. Throws if the descriptions of the pod become too long. */
+  note(text: string): string;
+}
+
 /** Returns descriptions of what was set. */
-function applyContainerDefaults(
-  container: Container,
-  title: string,
-  defaults: { readonly requests: ResourceList; readonly limits: ResourceList },
-): string[] {
+function applyContainerDefaults(container: Container, title: string, defaults: Defaults): string[] {
   return (['requests', 'limits'] as const).flatMap((field) => {
     const given = container.resources[field] ?? {};
     const missing = Object.keys(defaults[field]).filter((name) => !Object.hasOwn(given, name));
     if (missing.length === 0) return [];
-    container.resources[field] = sortedRecord(Object.entries({ ...defaults[field], ...given }));
     const what = field === 'requests' ? 'request' : 'limit';
-    return [`${missing.sort().join(', ')} ${what} for ${title} ${container.name}`];
+    const text = defaults.note(`${missing.sort().join(', ')} ${what} for ${title} ${container.name}`);
+    container.resources[field] = sortedRecord(Object.entries({ ...defaults[field], ...given }));
+    return [text];
   });
 }
 
@@ -108,11 +128,19 @@ function podProblems(object: ApiObject, items: readonly LimitRangeItem[], { feat
     { requests: podAmounts(spec, 'requests', options), limits: podAmounts(spec, 'limits', options) },
   ]);
   const ofContainers = once(() => containerUsages(spec));
-  return items.flatMap((item) => {
+  const problems: string[] = [];
+  for (const item of items) {
     const usages = item.type === 'Pod' ? ofPod() : item.type === 'Container' ? ofContainers() : [];
-    return usages.flatMap((usage) => usageProblems(item, usage));
-  });
+    for (const usage of usages) {
+      for (const problem of usageProblems(item, usage)) problems.push(problem);
+      if (problems.length > MAX_PROBLEMS) return problems.slice(0, MAX_PROBLEMS);
+    }
+  }
+  return problems;
 }
+
+/** Thousands of containers may violate thousands of bounds each. */
+const MAX_PROBLEMS = 10_000;
 
 /** Equal usages have equal problems, which are reported once: only different ones are returned. */
 function containerUsages({ containers, initContainers }: Pod['spec']): readonly Usage[] {

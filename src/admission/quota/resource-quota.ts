@@ -69,7 +69,8 @@ function evaluatorOf(served: ServedKind, view: ClusterView): Evaluator {
 function charge(charges: readonly Charge[], view: ClusterView): void {
   for (const { quota, used } of charges) {
     const { name, namespace = '' } = quota.metadata;
-    const next = toResourceList(new Map([...readAmounts(statusOf(quota).used), ...used]));
+    // A quota may limit thousands of resources: only the amounts that change are read and written.
+    const next = { ...statusOf(quota).used, ...toResourceList(used) };
     view.change({ ...QUOTAS, namespace, name }, (draft) => write(draft, next, { quota, view }));
   }
 }
@@ -110,6 +111,9 @@ export interface Charge {
 
 const NO_CHARGES: readonly Charge[] = Object.freeze([]);
 
+/** Quotas are written together with the object that they count, while other requests wait. */
+const MAX_LIMITED_NAMES = 10_000;
+
 /** The charges of a write. Throws 403 if it exceeds a quota, and 500 for quotas with invalid scopes. */
 export function chargesFor(
   request: AdmissionRequest,
@@ -130,11 +134,16 @@ export function chargesFor(
   const more = withoutZeros(usage);
   const { oldObject } = request;
   const grown = oldObject === undefined ? more : increase(usage, evaluator.usageOf(oldObject, context));
-  return applicable.flatMap((quota) => {
+  const charges = applicable.flatMap((quota) => {
     // An object that an update moves into the scope of a quota counts in full.
     const wasCounted = oldObject !== undefined && matches(quota, { object: oldObject, bound });
     return chargeFor(quota, wasCounted ? grown : more, request) ?? [];
   });
+  const limited = charges.reduce((sum, { quota }) => sum + limitedNames(quota).length, 0);
+  if (limited > MAX_LIMITED_NAMES && request.subresource !== 'status') {
+    throw forbiddenError(request, `its quotas limit more than ${MAX_LIMITED_NAMES} resources`);
+  }
+  return charges;
 }
 
 /** A restored object may have none. */
@@ -199,13 +208,14 @@ function chargeFor(quota: ApiObject, more: Amounts, request: AdmissionRequest): 
   }
   // Status updates report facts and are never rejected.
   if (request.subresource !== 'status') {
-    const bounds = readAmounts(hard);
-    const exceeded = [...sums].filter(([name, sum]) => sum.cmp(bounds.get(name) ?? sum) > 0).map(([name]) => name);
+    const exceeded = [...sums]
+      .filter(([name, sum]) => sum.cmp(Quantity.parse(own(hard, name) ?? '0')) > 0)
+      .map(([name]) => name);
     if (exceeded.length > 0) {
       const parts = {
         requested: pickAmounts(requested, exceeded),
         used: pickAmounts(readAmounts(used), exceeded),
-        limited: pickAmounts(bounds, exceeded),
+        limited: pickAmounts(readAmounts(hard), exceeded),
       };
       const texts = Object.entries(parts).map(([title, amounts]) => `${title}: ${printAmounts(amounts)}`);
       throw forbiddenError(request, `exceeded quota: ${quota.metadata.name}, ${texts.join(', ')}`);

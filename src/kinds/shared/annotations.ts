@@ -7,7 +7,7 @@ import { byteLength, qualifiedNameProblems } from '../../meta/names.js';
 import { METADATA_FIELDS, type ObjectMetaInput } from '../../meta/object.js';
 import { wasSentEmpty } from '../../schema/empty-values.js';
 
-const MAX_BYTES = 256 * 1024;
+export const MAX_ANNOTATION_BYTES = 256 * 1024;
 
 /** Validates a map of annotations. All errors are reported at the map's path, in the order of the keys. */
 export function annotationErrors(annotations: Readonly<Record<string, string>>, path: string): FieldError[] {
@@ -18,7 +18,7 @@ export function annotationErrors(annotations: Readonly<Record<string, string>>, 
     for (const problem of qualifiedNameProblems(key.toLowerCase())) found.push(invalid(path, key, problem));
     total += byteLength(key) + byteLength(annotations[key] ?? '');
   }
-  if (total > MAX_BYTES) found.push(tooLong(path, MAX_BYTES));
+  if (total > MAX_ANNOTATION_BYTES) found.push(tooLong(path, MAX_ANNOTATION_BYTES));
   return found;
 }
 

@@ -12,6 +12,7 @@ import {
 } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { cpuTimer } from '../../fixtures/cpu-time.js';
 
 type Limit = NonNullable<LimitRangeInput['spec']>['limits'][number];
 
@@ -306,6 +307,26 @@ describe('LimitRanges for pods', () => {
       .patch('p', mergePatch({ spec: { containers } } as never));
     expect(spec.containers[0]?.resources).toEqual({ limits: { cpu: '4' }, requests: { cpu: '2' } });
     expect(metadata.annotations).toBeUndefined();
+  });
+
+  test('bounds the defaults and the problems of many containers beside many resources', async () => {
+    const amounts = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`e.com/r${index}`, '1']));
+    const containers = Array.from({ length: 500 }, (_, index) =>
+      container(`c${index}`, { requests: { cpu: `${index}m` } }),
+    );
+    const spentMs = cpuTimer();
+    await range('l', { type: 'Container', default: amounts });
+    await expect(pod({ containers })).rejects.toMatchObject({
+      code: 422,
+      message: 'Pod "p" is invalid: metadata.annotations: Too long: may not be more than 262144 bytes',
+    });
+    await cluster.api(LimitRange).delete('l');
+    await range('m', { type: 'Container', maxLimitRequestRatio: amounts });
+    await expect(pod({ containers })).rejects.toMatchObject({
+      code: 403,
+      message: expect.stringMatching(/^.{100000,2000000}$/),
+    });
+    expect(spentMs()).toBeLessThan(4_000);
   });
 
   test('ignores LimitRanges for other subresources', async () => {

@@ -1,6 +1,6 @@
 /** Which kinds and writes the quota plugin handles, and the resource names of kinds that only some clusters serve. */
 import { mergePatch } from 'orchplane';
-import { builtInKinds, DeviceClass, Pod, ResourceClaim } from 'orchplane/kinds';
+import { builtInKinds, ConfigMap, DeviceClass, Pod, ResourceClaim, ResourceQuota } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { resourceQuota } from '../../../../src/admission/quota/resource-quota.js';
@@ -25,6 +25,18 @@ test('handles no cluster-scoped kinds', () => {
   const others = builtInKinds.map((kind) => serveKind(kind, dialect)).filter((served) => !served.namespaced);
   expect(others.length).toBeGreaterThan(10);
   expect(others.filter((served) => resourceQuota.handlesKind?.(served) !== false)).toEqual([]);
+});
+
+test('rejects what is counted by quotas of more than 10,000 resources, which are slow to write', async () => {
+  const cluster = testCluster();
+  const others = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`count/a${index}.e`, '1']));
+  for (const name of ['q', 'r']) await makeQuota(cluster, name, { ...others, 'count/configmaps': '2' });
+  const maps = cluster.api(ConfigMap);
+  const why = 'its quotas limit more than 10000 resources';
+  await expect(maps.create({ metadata: { name: 'a' } })).rejects.toMatchObject(forbidden('configmaps "a"', why));
+  await cluster.api(ResourceQuota).delete('r');
+  await maps.create({ metadata: { name: 'a' } });
+  expect(await usedOf(cluster, 'q')).toMatchObject({ 'count/configmaps': '1', 'count/a0.e': '0' });
 });
 
 test('uses the group names of the dialect', async () => {
