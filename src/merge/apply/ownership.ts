@@ -7,7 +7,7 @@
  */
 import type { ObjectNode } from '../../schema/schema-node.js';
 import { translateError } from '../../util/catch-error.js';
-import { deepEqual } from '../../util/json.js';
+import { copyJson, deepEqual } from '../../util/json.js';
 import { getOrInsertComputed } from '../../util/once.js';
 import { type Comparison, changedFields, compare, NO_CHANGE } from './compare.js';
 import { type Conflict, ConflictError } from './conflict.js';
@@ -317,7 +317,9 @@ function prune(merged: Versioned, { last, fields, managers, versions }: Pruning)
   const step = ': failed add back dangling items: failed to convert pruned object to last applied version';
   const lost = difference(allFields(whole), allFields(convert(kept, last.apiVersion, step) ?? kept));
   const value = removeFields(whole.schema, whole.value, intersection(lost, lastFields));
-  return convert({ ...whole, value }, merged.apiVersion, '') ?? merged;
+  if (whole.apiVersion === merged.apiVersion) return { ...whole, value };
+  // A copy does not contain the empty lists that the client sent, as in the reference after two conversions.
+  return convert({ ...whole, value: copyJson(value) }, merged.apiVersion, '') ?? merged;
 }
 
 interface Restoration {

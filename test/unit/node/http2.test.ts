@@ -214,12 +214,12 @@ describe('HTTP/2', () => {
 
   test('closes an idle session, but none with an open stream', async () => {
     const own = createHttp2Server((_request, response) => response.writeHead(200).write('open')).listen(0, '127.0.0.1');
-    const { sessions } = trackConnections(own, 50);
+    const { sessions } = trackConnections(own, 300);
     await once(own, 'listening');
     const client = connect(`http://127.0.0.1:${(own.address() as AddressInfo).port}`);
     const stream = client.request({ ':path': '/' });
     await once(stream, 'response');
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await new Promise((resolve) => setTimeout(resolve, 600));
     expect(sessions.size).toBe(1);
     stream.close();
     await expect.poll(() => sessions.size).toBe(0);

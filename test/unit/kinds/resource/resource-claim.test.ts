@@ -7,6 +7,8 @@ import {
   type ResourceClaimInput,
   ResourceClaimTemplate,
   type ResourceClaimTemplateInput,
+  ResourceClaimTemplateV1alpha3,
+  ResourceClaimTemplateV1beta1,
   ResourceClaimV1alpha3,
   ResourceClaimV1beta1,
   type ResourceClaimV1beta1Input,
@@ -363,6 +365,23 @@ describe('the status of a ResourceClaim', () => {
 describe('a ResourceClaim in v1beta1', () => {
   const older = (devices: object) =>
     ({ metadata: { name: 'a' }, spec: { devices } }) as ResourceClaimV1beta1Input & { metadata: { name: string } };
+
+  test('compares an applied empty list only if the manager applied in the same version before', async () => {
+    const template = (devices?: object) =>
+      ({ metadata: { name: 'a' }, spec: devices === undefined ? {} : { spec: { devices } } }) as never;
+    const flat = { name: 'r', deviceClassName: 'c', allocationMode: 'ExactCount', count: 1 };
+    const sent = template(requests({ ...flat, firstAvailable: [] }));
+    const api = clusterOf();
+    const [older, newer] = [ResourceClaimTemplateV1alpha3, ResourceClaimTemplateV1beta1].map((kind) =>
+      api.api(kind as typeof ResourceClaimTemplateV1beta1),
+    );
+    await newer?.apply(template(requests(flat)), { fieldManager: 'one' });
+    await newer?.apply(template(), { fieldManager: 'two' });
+    await older?.apply(template(), { fieldManager: 'three' });
+    await expect(newer?.apply(sent, { fieldManager: 'two' })).rejects.toMatchObject({ reason: 'Conflict' });
+    // What its earlier fields leave is found in their version, which drops the empty list.
+    expect(await newer?.apply(sent, { fieldManager: 'three' })).toMatchObject({ spec: { spec: { devices: {} } } });
+  });
 
   test('converts a v1beta1 ResourceClaim between flat and nested requests', async () => {
     const cluster = clusterOf();
