@@ -94,6 +94,7 @@ function buildVersionKind(
   const handler = new VersionHandler(
     {
       apiVersion,
+      kind: acceptedNames.kind,
       publishedSchema: raw,
       schema: structural,
       metadataOnlySchema: metadataOnlySchemaOf(acceptedNames.kind),

@@ -49,6 +49,7 @@ export interface CrdVersions {
 /** The parts of one version that its handler works with. */
 export interface VersionSettings {
   readonly apiVersion: string;
+  readonly kind: string;
   /** The schema as on the wire. */
   readonly publishedSchema: JSONSchemaProps;
   /** The normalized schema; created when the first object is decoded or read, since most kinds have no objects. */
@@ -88,9 +89,11 @@ export class VersionHandler implements CustomResourceHandler {
     document: ParsedBody,
     { keepsNulls = false }: { readonly keepsNulls?: boolean | undefined } = {},
   ): { readonly value: MutableRecord; readonly findings: readonly string[] } {
-    const { metadataOnlySchema } = this.#settings;
-    const schema = this.#settings.schema();
+    const { metadataOnlySchema, kind } = this.#settings;
     const { value, findings } = decode(metadataOnlySchema, document);
+    // Validation rejects it, as it was sent.
+    if (typeof value['kind'] === 'string' && value['kind'] !== kind) return { value, findings };
+    const schema = this.#settings.schema();
     const unknown = pruneUnknown(schema, value, WHOLE_RESOURCE);
     if (!keepsNulls) dropNulls(schema, value);
     const coerced = coerceEmbeddedResources(schema, value);

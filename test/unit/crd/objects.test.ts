@@ -63,6 +63,16 @@ describe('a request body', () => {
     expect(response.code).toBe(code);
   });
 
+  test('evaluates the rules for an object of another kind, without defaults', async () => {
+    const rule = { 'x-orch-validations': [{ rule: 'self.size < 5' }] };
+    const { send } = await served(object({ size: { type: 'integer', default: 1 } }, rule));
+    const { code, body } = await send(`POST ${COLLECTION}`, sent({ ...whole('a', {}), kind: 'Other' }));
+    expect(code).toBe(422);
+    expect(body.message).toContain(
+      '[kind: Invalid value: "Other": must be Widget, spec: Invalid value: "object": no such key: size',
+    );
+  });
+
   test('rejects a protobuf body and a request for a protobuf response', async () => {
     const { send } = await served(SIZED);
     const type = 'application/vnd.orch.protobuf';
