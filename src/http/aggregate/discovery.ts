@@ -21,8 +21,12 @@ import type { ServedKind } from '../../kinds/served-kind.js';
 import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 import { apiVersionOf } from '../../meta/gvk.js';
 import { type DiscoveryDocument, type DiscoveryVersion, groupEntry } from '../../registry/discovery.js';
+import { list, objectNode, optional, pointer, string, struct } from '../../schema/declare.js';
+import { decode } from '../../schema/decode.js';
+import { parseJson } from '../../text/json/parse-json.js';
 import type { Clock } from '../../util/clock.js';
 import { isRecord } from '../../util/json.js';
+import { once } from '../../util/once.js';
 import { readText } from '../../util/read-text.js';
 import { type AggregationTarget, resolveAggregation } from '../../webhook/aggregation.js';
 import type { ServiceView } from '../../webhook/service-address.js';
@@ -46,6 +50,8 @@ export interface RemoteDiscoveryOptions {
 const CACHE_MS = 60_000;
 const TIMEOUT_MS = 5000;
 const MAX_DOCUMENT_BYTES = 3 * 1024 * 1024;
+/** Every discovery response contains the resources of all versions. */
+const MAX_RESOURCES_LENGTH = 512 * 1024;
 
 interface RemoteDocument {
   readonly status: number;
@@ -92,12 +98,13 @@ export class RemoteDiscovery {
     const acceptFor = (version: string) => `application/json;g=${group};v=${version};as=APIGroupDiscoveryList`;
     const all = await this.#fetchPath(reached, '/apis', `${acceptFor('v2')},${acceptFor('v2beta1')}`);
     if (all.status === 200 && all.contentType.includes('as=APIGroupDiscoveryList')) {
-      return { ...findVersion(JSON.parse(all.text), api), version: api.version, freshness: 'Current' };
+      return { ...findVersion(parseJson(all.text).value, api), version: api.version, freshness: 'Current' };
     }
     if (all.status === 503) throw new Error('the aggregated API is unavailable');
     const one = await this.#fetchPath(reached, pathOfVersion(api), 'application/json');
     if (one.status !== 200) throw new Error(`the aggregated API responded with status ${one.status}`);
-    return { version: api.version, resources: resourcesOf(JSON.parse(one.text)), freshness: 'Current' };
+    const resources = checked(resourcesOf(parseJson(one.text).value));
+    return { version: api.version, resources, freshness: 'Current' };
   }
 
   /** The time limit includes the body: all clients of discovery wait for it. */
@@ -136,9 +143,38 @@ function findVersion(document: unknown, api: { readonly group: string; readonly 
     if (!isRecord(item) || !isRecord(item['metadata']) || !Array.isArray(item['versions'])) continue;
     if ((item['metadata']['name'] ?? '') !== api.group) continue;
     const found = item['versions'].find((one) => isRecord(one) && one['version'] === api.version);
-    if (isRecord(found) && Array.isArray(found['resources'])) return { resources: found['resources'] };
+    if (isRecord(found) && Array.isArray(found['resources'])) return { resources: checked(found['resources']) };
   }
   return {};
+}
+
+const versionNode = once(() => {
+  const kind = struct('GroupVersionKind', { group: string(), version: string(), kind: string() });
+  const verbs = list(string());
+  const subresource = struct('APISubresourceDiscovery', {
+    subresource: string(),
+    responseKind: pointer(kind),
+    acceptedTypes: optional(list(kind)),
+    verbs,
+  });
+  const resource = struct('APIResourceDiscovery', {
+    resource: string(),
+    responseKind: pointer(kind),
+    scope: string(),
+    singularResource: string(),
+    verbs,
+    shortNames: optional(list(string())),
+    categories: optional(list(string())),
+    subresources: optional(list(subresource)),
+  });
+  return objectNode('APIVersionDiscovery', { resources: list(resource) });
+});
+
+/** Clients could not read any discovery with resources of other types or other fields. Throws. */
+function checked(resources: readonly unknown[]): readonly unknown[] {
+  const { value } = decode(versionNode(), { value: { resources } });
+  if (JSON.stringify(value).length > MAX_RESOURCES_LENGTH) throw new Error('the version has too many resources');
+  return value['resources'] as readonly unknown[];
 }
 
 interface ResourceParts {

@@ -333,6 +333,38 @@ describe('discovery of aggregated APIs', () => {
     });
   });
 
+  test.each([
+    ['of another type', '[{"resource":"nodes","verbs":"get"}]'],
+    ['that are no objects', '[null,5]'],
+    ['in deep lists', `[{"resource":"nodes","verbs":${'['.repeat(50_000)}${']'.repeat(50_000)}}]`],
+    ['in large number', `[${'{"verbs":[]},'.repeat(10_000)}{"verbs":[]}]`],
+  ])('marks a version as stale whose backend lists resources %s', async (_, resources) => {
+    const items = `[{"metadata":{"name":"metrics.example.com"},"versions":[{"version":"v1","resources":${resources}}]}]`;
+    const aggregated = `{"kind":"APIGroupDiscoveryList","items":${items}}`;
+    const { fetchFront } = await startServers({
+      [NAME]: () => new Response(aggregated, { headers: { 'content-type': ALL_GROUPS } }),
+    });
+    expect(await remoteIn(await fetchFront('/apis', { headers: { accept: ALL_GROUPS } }))).toMatchObject({
+      versions: [{ version: 'v1', freshness: 'Stale' }],
+    });
+  });
+
+  test('omits unknown fields of resources and keeps those that clients know', async () => {
+    const kind = { group: '', version: 'v1', kind: 'NodeMetrics' };
+    const subresource = { subresource: 'top', responseKind: kind, acceptedTypes: [kind], verbs: ['get'] };
+    const names = { singularResource: 'node', verbs: ['get'], shortNames: ['no'], categories: ['all'] };
+    const known = { resource: 'nodes', responseKind: kind, scope: 'Cluster', ...names, subresources: [subresource] };
+    const versions = [{ version: 'v1', resources: [{ ...known, more: [[]] }] }];
+    const document = { items: [{ metadata: { name: 'metrics.example.com' }, versions }] };
+    const { fetchFront } = await startServers({
+      [NAME]: () => new Response(JSON.stringify(document), { headers: { 'content-type': ALL_GROUPS } }),
+    });
+    expect(await remoteIn(await fetchFront('/apis', { headers: { accept: ALL_GROUPS } }))).toEqual({
+      name: 'metrics.example.com',
+      versions: [{ version: 'v1', resources: [known], freshness: 'Current' }],
+    });
+  });
+
   test('queries the discovery of a backend at most once a minute and times out', async () => {
     let calls = 0;
     let hangs = false;
