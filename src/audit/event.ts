@@ -105,7 +105,7 @@ export interface RequestOrigin {
 /** The addresses from the client to the server. Clients can forge all but the last one. */
 export function sourceIPs({ forwardedFor, realIp, remote }: RequestOrigin): string[] {
   const found: string[] = [];
-  for (const part of forwardedFor?.split(',') ?? []) {
+  for (const part of lastAddresses(forwardedFor ?? '').split(',')) {
     const ip = parseIpSloppy(part.trim());
     if (ip !== undefined) found.push(printIp(ip));
   }
@@ -114,6 +114,14 @@ export function sourceIPs({ forwardedFor, realIp, remote }: RequestOrigin): stri
   const other = remote === undefined ? undefined : remoteIp(remote);
   if (other !== undefined && found.at(-1) !== printIp(other)) found.push(printIp(other));
   return found;
+}
+
+const MAX_FORWARDED = 16 * 1024;
+
+/** The end of a long header: proxies add addresses there, and the client may have sent a megabyte of others. */
+function lastAddresses(header: string): string {
+  const end = header.slice(-MAX_FORWARDED);
+  return end.length === header.length ? end : end.slice(end.indexOf(',') + 1);
 }
 
 /** `10.0.0.1:4711`, `[::1]:4711`, or the address alone. */

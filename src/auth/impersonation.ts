@@ -120,13 +120,21 @@ export function extraKey(written: string): string {
  */
 function missingUserMessage({ groups, extra, uid }: Parts, dialect: Dialect): string {
   const apiVersion = `${dialect.group(serviceGroup('authentication'))}/v1`;
-  const references = [
-    ...groups.map((group) => reference({ kind: 'Group', name: group })),
-    ...extra.map(([key, value]) => reference({ kind: 'UserExtra', name: value, apiVersion, fieldPath: key })),
-    ...(uid === '' ? [] : [reference({ kind: 'UID', name: uid, apiVersion })]),
-  ];
+  const references: string[] = [];
+  let left = MAX_MESSAGE;
+  const add = (parts: Parameters<typeof reference>[0]): void => {
+    const text = left > 0 ? reference(parts) : '';
+    left -= text.length;
+    if (text !== '') references.push(text);
+  };
+  for (const group of groups) add({ kind: 'Group', name: group });
+  for (const [key, value] of extra) add({ kind: 'UserExtra', name: value, apiVersion, fieldPath: key });
+  if (uid !== '') add({ kind: 'UID', name: uid, apiVersion });
   return `requested [${references.join(' ')}] without impersonating a user`;
 }
+
+/** Where repeated headers are joined, the message repeats the name of a header for each of its values. */
+const MAX_MESSAGE = 64 * 1024;
 
 function reference(parts: { kind: string; name: string; apiVersion?: string; fieldPath?: string }): string {
   const { kind, name, apiVersion = '', fieldPath = '' } = parts;

@@ -45,6 +45,7 @@ import { parsePath } from './path.js';
 import { isWatchRequested, readTimeout } from './query.js';
 import type { ErrorListener } from './respond.js';
 import { respondText, toStatusError } from './respond.js';
+import { verbOf } from './routes.js';
 import { type RequestContext, serveResource } from './serve-resource.js';
 import type { FetchTarget } from './target.js';
 import { EncodedEventCache } from './watch-body.js';
@@ -247,10 +248,10 @@ function answer(exchange: Exchange): Answer | Promise<Answer> {
   const { request, settings } = exchange;
   const route = parsePath(exchange.path);
   if (route.type === 'malformed') return respondText(envelopeOf(exchange), 400, '400 Bad Request');
-  const watch =
-    route.type === 'resource' && (route.watch || (route.name === undefined && isWatchRequested(exchange.query)));
   const { path, query } = exchange;
-  const attributes = attributesOfRoute(route, { path, query, call: { method: request.method, watch } });
+  const { method } = request;
+  const watch = route.type === 'resource' && verbOf(route, { method, watch: isWatchRequested(query) }) === 'watch';
+  const attributes = attributesOfRoute(route, { path, query, call: { method, watch } });
   const refused = (error: unknown): never => {
     settings.metrics.server.authentication('failure');
     if (StatusError.is(error)) recordUnauthenticated(exchange, attributes, error);

@@ -21,6 +21,7 @@ import type { ServedKind } from '../../kinds/served-kind.js';
 import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 import { apiVersionOf } from '../../meta/gvk.js';
 import { type DiscoveryDocument, type DiscoveryVersion, groupEntry } from '../../registry/discovery.js';
+import { parseJson } from '../../text/json/parse-json.js';
 import type { Clock } from '../../util/clock.js';
 import { isRecord } from '../../util/json.js';
 import { readText } from '../../util/read-text.js';
@@ -46,6 +47,8 @@ export interface RemoteDiscoveryOptions {
 const CACHE_MS = 60_000;
 const TIMEOUT_MS = 5000;
 const MAX_DOCUMENT_BYTES = 3 * 1024 * 1024;
+/** Every discovery response contains the resources of all versions. */
+const MAX_RESOURCES_LENGTH = 512 * 1024;
 
 interface RemoteDocument {
   readonly status: number;
@@ -92,12 +95,13 @@ export class RemoteDiscovery {
     const acceptFor = (version: string) => `application/json;g=${group};v=${version};as=APIGroupDiscoveryList`;
     const all = await this.#fetchPath(reached, '/apis', `${acceptFor('v2')},${acceptFor('v2beta1')}`);
     if (all.status === 200 && all.contentType.includes('as=APIGroupDiscoveryList')) {
-      return { ...findVersion(JSON.parse(all.text), api), version: api.version, freshness: 'Current' };
+      return { ...findVersion(parseJson(all.text).value, api), version: api.version, freshness: 'Current' };
     }
     if (all.status === 503) throw new Error('the aggregated API is unavailable');
     const one = await this.#fetchPath(reached, pathOfVersion(api), 'application/json');
     if (one.status !== 200) throw new Error(`the aggregated API responded with status ${one.status}`);
-    return { version: api.version, resources: resourcesOf(JSON.parse(one.text)), freshness: 'Current' };
+    const resources = checked(resourcesOf(parseJson(one.text).value));
+    return { version: api.version, resources, freshness: 'Current' };
   }
 
   /** The time limit includes the body: all clients of discovery wait for it. */
@@ -136,9 +140,53 @@ function findVersion(document: unknown, api: { readonly group: string; readonly 
     if (!isRecord(item) || !isRecord(item['metadata']) || !Array.isArray(item['versions'])) continue;
     if ((item['metadata']['name'] ?? '') !== api.group) continue;
     const found = item['versions'].find((one) => isRecord(one) && one['version'] === api.version);
-    if (isRecord(found) && Array.isArray(found['resources'])) return { resources: found['resources'] };
+    if (isRecord(found) && Array.isArray(found['resources'])) return { resources: checked(found['resources']) };
   }
   return {};
+}
+
+type Read = (value: unknown) => unknown;
+
+const text: Read = (value) => {
+  if (typeof value !== 'string') throw new TypeError('not a string');
+  return value;
+};
+
+const list =
+  (item: Read): Read =>
+  (value) => {
+    if (!Array.isArray(value)) throw new TypeError('not a list');
+    return value.map(item);
+  };
+
+/** Omits other fields. */
+const struct =
+  (fields: Readonly<Record<string, Read>>): Read =>
+  (value) => {
+    if (!isRecord(value)) throw new TypeError('not an object');
+    const found = Object.entries(fields).filter(([name]) => Object.hasOwn(value, name));
+    return Object.fromEntries(found.map(([name, read]) => [name, value[name] === null ? null : read(value[name])]));
+  };
+
+const kind = struct({ group: text, version: text, kind: text });
+const shared = { responseKind: kind, verbs: list(text) };
+const readResources = list(
+  struct({
+    resource: text,
+    ...shared,
+    scope: text,
+    singularResource: text,
+    shortNames: list(text),
+    categories: list(text),
+    subresources: list(struct({ subresource: text, ...shared, acceptedTypes: list(kind) })),
+  }),
+);
+
+/** Clients could not read any discovery with values of other types. Throws. */
+function checked(resources: readonly unknown[]): readonly unknown[] {
+  const found = readResources(resources) as readonly unknown[];
+  if (JSON.stringify(found).length > MAX_RESOURCES_LENGTH) throw new Error('the version has too many resources');
+  return found;
 }
 
 interface ResourceParts {

@@ -84,6 +84,9 @@ export async function proxyRequest(
       signal: stop.signal,
       ...(body === undefined ? {} : { body, duplex: 'half' }),
     };
+    // A watch has no time limit. The backend has flow control of its own.
+    // upstream: kube-aggregator/pkg/apiserver/handler_proxy.go proxyHandler.ServeHTTP
+    if (watch) exchange.ticket?.done();
     const sent = reached.send(url, init);
     const tooLate = () => {
       stop.abort();

@@ -502,4 +502,11 @@ describe('source addresses', () => {
   ])('reads from %j the source addresses %j', (origin, expected) => {
     expect(sourceIPs(origin)).toEqual(expected);
   });
+
+  test('are the last ones of a long header, which clients without credentials can send', () => {
+    const found = sourceIPs({ forwardedFor: `${'11.1.1.1,'.repeat(100_000)}2.2.2.2` });
+    expect(found.length).toBeLessThan(2_000);
+    expect(new Set(found)).toEqual(new Set(['11.1.1.1', '2.2.2.2']));
+    expect(found.at(-1)).toBe('2.2.2.2');
+  });
 });

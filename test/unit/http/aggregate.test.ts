@@ -26,9 +26,9 @@ interface Servers {
 
 async function startServers(
   aggregate: Aggregation | undefined,
-  options: { service?: boolean; group?: string } = {},
+  options: { service?: boolean; group?: string; flowControl?: { totalSeats: number } } = {},
 ): Promise<Servers> {
-  const { service = true, group = 'metrics.example.com' } = options;
+  const { service = true, group = 'metrics.example.com', flowControl = false } = options;
   const cluster = testCluster();
   if (service) {
     await cluster.api(Service).create({
@@ -48,7 +48,7 @@ async function startServers(
       service: { namespace: 'default', name: 'metrics' },
     },
   });
-  const handler = createFetchHandler(cluster, { aggregate, tokens: TOKENS });
+  const handler = createFetchHandler(cluster, { aggregate, tokens: TOKENS, flowControl });
   return {
     cluster,
     fetchFront: (path, init = {}) => {
@@ -56,6 +56,16 @@ async function startServers(
       return handler(new Request(`${BASE}${path}`, { ...init, headers }));
     },
   };
+}
+
+async function allowAlice(cluster: Servers['cluster'], verb: string): Promise<void> {
+  const rules = [{ apiGroups: ['metrics.example.com'], resources: ['nodes'], verbs: [verb] }];
+  await cluster.api(ClusterRole).create({ metadata: { name: 'm' }, rules });
+  await cluster.api(ClusterRoleBinding).create({
+    metadata: { name: 'm' },
+    roleRef: { apiGroup: 'rbac.authorization.orch.io', kind: 'ClusterRole', name: 'm' },
+    subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.orch.io', name: 'alice' }],
+  });
 }
 
 afterEach(() => vi.unstubAllGlobals());
@@ -107,13 +117,7 @@ describe('a request for an aggregated API', () => {
         return new Response();
       },
     });
-    const rules = [{ apiGroups: ['metrics.example.com'], resources: ['nodes'], verbs: ['list'] }];
-    await cluster.api(ClusterRole).create({ metadata: { name: 'm' }, rules });
-    await cluster.api(ClusterRoleBinding).create({
-      metadata: { name: 'm' },
-      roleRef: { apiGroup: 'rbac.authorization.orch.io', kind: 'ClusterRole', name: 'm' },
-      subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.orch.io', name: 'alice' }],
-    });
+    await allowAlice(cluster, 'list');
     const path = '/apis/metrics.example.com/v1/nodes';
     expect((await fetchFront(path, { headers: { authorization: 'Bearer alice' } })).status).toBe(200);
     expect((await fetchFront(path, { headers: { 'impersonate-user': 'alice' } })).status).toBe(200);
@@ -146,12 +150,31 @@ describe('a request for an aggregated API', () => {
     void fetchFront(`${path}?watch=1`).then((response) => {
       watched = response;
     });
+    const notWatched = fetchFront(`${path}?watch=1`, { method: 'POST', body: '{}' });
     await cluster.clock.advance(3_000);
     expect((await asked).status).toBe(504);
     await cluster.clock.advance(57_000);
     expect(await (await silent).json()).toMatchObject({ reason: 'Timeout', code: 504 });
+    expect((await notWatched).status).toBe(504);
     expect(watched).toBeUndefined();
-    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, false]);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, false, true]);
+  });
+
+  test('keeps no seats for watches of a backend that does not respond', async () => {
+    let watches = 0;
+    const hang = () => {
+      watches++;
+      return new Promise<Response>(() => undefined);
+    };
+    const { fetchFront, cluster } = await startServers({ [NAME]: hang }, { flowControl: { totalSeats: 50 } });
+    await allowAlice(cluster, 'watch');
+    const headers = { authorization: 'Bearer alice' };
+    for (let count = 0; count < 20; count++) {
+      void fetchFront('/apis/metrics.example.com/v1/nodes?watch=1', { headers });
+      await cluster.clock.advance(0);
+    }
+    expect(watches).toBe(20);
+    expect((await fetchFront('/version', { headers })).status).toBe(200);
   });
 
   test('rejects an unauthorized request without contacting the backend', async () => {
@@ -330,6 +353,38 @@ describe('discovery of aggregated APIs', () => {
     expect(await remoteIn(await fetchFront('/apis', { headers: { accept: ALL_GROUPS } }))).toEqual({
       name: 'metrics.example.com',
       versions: [{ version: 'v1', freshness: 'Stale' }],
+    });
+  });
+
+  test.each([
+    ['of another type', '[{"resource":"nodes","verbs":"get"}]'],
+    ['that are no objects', '[null,5]'],
+    ['in deep lists', `[{"resource":"nodes","verbs":${'['.repeat(50_000)}${']'.repeat(50_000)}}]`],
+    ['in large number', `[${'{"verbs":[]},'.repeat(50_000)}{"verbs":[]}]`],
+  ])('marks a version as stale whose backend lists resources %s', async (_, resources) => {
+    const items = `[{"metadata":{"name":"metrics.example.com"},"versions":[{"version":"v1","resources":${resources}}]}]`;
+    const aggregated = `{"kind":"APIGroupDiscoveryList","items":${items}}`;
+    const { fetchFront } = await startServers({
+      [NAME]: () => new Response(aggregated, { headers: { 'content-type': ALL_GROUPS } }),
+    });
+    expect(await remoteIn(await fetchFront('/apis', { headers: { accept: ALL_GROUPS } }))).toMatchObject({
+      versions: [{ version: 'v1', freshness: 'Stale' }],
+    });
+  });
+
+  test('omits unknown fields of resources and keeps those that clients know', async () => {
+    const kind = { group: '', version: 'v1', kind: 'NodeMetrics' };
+    const subresource = { subresource: 'top', responseKind: kind, acceptedTypes: [kind], verbs: ['get'] };
+    const names = { singularResource: 'node', verbs: ['get'], shortNames: ['no'], categories: ['all'] };
+    const known = { resource: 'nodes', responseKind: kind, scope: 'Cluster', ...names, subresources: [subresource] };
+    const versions = [{ version: 'v1', resources: [{ ...known, more: [[]] }] }];
+    const document = { items: [{ metadata: { name: 'metrics.example.com' }, versions }] };
+    const { fetchFront } = await startServers({
+      [NAME]: () => new Response(JSON.stringify(document), { headers: { 'content-type': ALL_GROUPS } }),
+    });
+    expect(await remoteIn(await fetchFront('/apis', { headers: { accept: ALL_GROUPS } }))).toEqual({
+      name: 'metrics.example.com',
+      versions: [{ version: 'v1', resources: [known], freshness: 'Current' }],
     });
   });
 

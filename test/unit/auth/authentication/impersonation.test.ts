@@ -144,4 +144,10 @@ describe('impersonation headers without a user', () => {
       error: `requested [${printed}] without impersonating a user`,
     });
   });
+
+  test('are printed up to a limit, because a joined header repeats its long name for each value', () => {
+    const headers = new Headers({ [`impersonate-extra-${'k'.repeat(20_000)}`]: 'x, '.repeat(20_000) });
+    const found = readImpersonation(headers, kubernetesDialect);
+    expect(found?.type === 'invalid' && found.error.length).toBeLessThan(100_000);
+  });
 });
