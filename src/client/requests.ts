@@ -114,7 +114,11 @@ export async function editObject<Stored, Object>(
     let returned: unknown;
     const next = immer.produce(live, (draft) => {
       returned = change.recipe(draft as Object);
-      if (returned instanceof Promise) throw new TypeError('orchplane: the recipe of an edit must be synchronous');
+      if (returned instanceof Promise) {
+        // What it does with the draft later fails, and must not end the process as an unhandled rejection.
+        returned.catch(() => undefined);
+        throw new TypeError('orchplane: the recipe of an edit must be synchronous');
+      }
     });
     if (next === live) {
       // An arrow function whose body is an assignment returns the assigned value, which is fine; returning an object

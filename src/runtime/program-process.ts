@@ -103,6 +103,7 @@ function runProgram(program: Program, setup: ContainerSetup): RunningProcess {
   });
   const container = containerOf(setup, stopping.signal, {
     isEnded: () => isEnded,
+    end: (code) => kill({ exitCode: code & 255 }),
     onEnd: (close) => void closers.add(close),
   });
   const run = async (): Promise<ProcessExit> => {
@@ -142,6 +143,8 @@ function isAbort(error: unknown): boolean {
 
 interface ProgramState {
   isEnded(): boolean;
+  /** Ends the program also if it is called in a callback, whose errors do not reach the program. */
+  end(exitCode: number): void;
   onEnd(close: () => void): void;
 }
 
@@ -174,10 +177,11 @@ function containerOf(setup: ContainerSetup, signal: AbortSignal, state: ProgramS
     },
     log: (...values) => stdout.write(`${values.map((value) => textOf(value)).join(' ')}\n`),
     exit(code) {
+      state.end(code);
       throw new Exit(code);
     },
-    sleep: (ms) =>
-      new Promise<void>((resolve, reject) => {
+    sleep(ms) {
+      const slept = new Promise<void>((resolve, reject) => {
         signal.throwIfAborted();
         const stop = (): void => {
           undo();
@@ -188,7 +192,11 @@ function containerOf(setup: ContainerSetup, signal: AbortSignal, state: ProgramS
           resolve();
         });
         signal.addEventListener('abort', stop, { once: true });
-      }),
+      });
+      // A program may not await it yet, or no longer: that must not end the process as an unhandled rejection.
+      slept.catch(() => undefined);
+      return slept;
+    },
     untilStopped: () =>
       new Promise<void>((resolve) => {
         if (signal.aborted) resolve();

@@ -106,7 +106,7 @@ const PAGES: readonly {
   {
     name: 'all kinds',
     code: "import { createCluster } from 'orchplane'; console.log(createCluster());",
-    budget: 467,
+    budget: 467.2,
   },
 ];
 

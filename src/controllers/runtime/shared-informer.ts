@@ -18,10 +18,12 @@ const NONE: readonly never[] = Object.freeze([]);
 export class SharedInformer<AnyKind extends Kind> {
   readonly kind: AnyKind;
   readonly #informer: Informer<ObjectOf<AnyKind>>;
+  readonly #onError: (error: unknown) => void;
   readonly #indexes = new Map<string, Lookup<ObjectOf<AnyKind>>>();
 
   constructor(client: Client, kind: AnyKind, onError: (error: unknown) => void) {
     this.kind = kind;
+    this.#onError = onError;
     this.#informer = client.all(kind).informer({ onError });
   }
 
@@ -55,10 +57,19 @@ export class SharedInformer<AnyKind extends Kind> {
     return this.#byController(uid);
   }
 
-  /** Calls the listener with ADDED for each existing object, then with every change. */
+  /**
+   * Calls the listener with ADDED for each existing object, then with every change. A call that throws is reported and does
+   * not affect the others, also for objects that exist already: one of them must not keep controllers from starting.
+   */
   subscribe(listener: InformerListener<ObjectOf<AnyKind>>): Undo {
     const undo = this.#informer.subscribe(listener);
-    for (const object of this.#informer.snapshot()) listener({ type: 'ADDED', object });
+    for (const object of this.#informer.snapshot()) {
+      try {
+        listener({ type: 'ADDED', object });
+      } catch (error) {
+        this.#onError(error);
+      }
+    }
     return undo;
   }
 

@@ -102,7 +102,10 @@ test('edit ignores the result of the recipe', async () => {
 
 test('edit rejects an asynchronous recipe', async () => {
   const { transport, widgets } = setup(live(7));
-  const editing = widgets.edit('w', async () => undefined);
+  // Its rejection is not one that nothing handles, which would end the process.
+  const editing = widgets.edit('w', async () => {
+    throw new Error('the recipe fails');
+  });
   await expect(editing).rejects.toThrow(new TypeError('orchplane: the recipe of an edit must be synchronous'));
   expect(transport.requests).toHaveLength(1);
 });

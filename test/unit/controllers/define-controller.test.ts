@@ -123,6 +123,32 @@ test('reconciles the objects that the mapping of a watched object names', async 
   expect(await pagesOf(cluster)).toEqual(['a none']);
 });
 
+test('reports a mapping that throws for an object that exists before the controller, and starts', async () => {
+  const parent = testCluster();
+  await parent.api(Secret).create({ metadata: { name: 'wrong' } });
+  await parent.api(Secret).create({ metadata: { name: 'theme' } });
+  const reported: string[] = [];
+  const reconciled: string[] = [];
+  const mapped = defineController({
+    name: 'mapped',
+    kind: Namespace,
+    watches: [
+      watching(Secret, ({ metadata }) => {
+        if (metadata.name === 'wrong') throw new Error('the mapping fails');
+        return [{ name: 'kube-system' }];
+      }),
+    ],
+    reconcile: ({ metadata }) => void reconciled.push(metadata.name),
+  });
+  const running = runControllers(parent, [mapped], {
+    onError: (error, context) => reported.push(`${context}: ${String(error)}`),
+  });
+  await running.settle();
+  expect(reported).toEqual(['the informer of /v1/secrets: Error: the mapping fails']);
+  expect(reconciled).toContain('kube-system');
+  await running.close();
+});
+
 test('ignores an owner with the same name and another kind', async () => {
   const reconciled: string[] = [];
   const counting = defineController({

@@ -110,3 +110,26 @@ test('a preStop hook that takes the whole grace period leaves two seconds', asyn
   await running.advance(1);
   expect(await running.cluster.api(Pod).find('slow')).toBeUndefined();
 });
+
+test('exit ends a program in a callback, too, and a sleep that it does not await ends nothing else', async () => {
+  await using running = runningCluster({
+    // The error of `exit` reaches the caller of the callback only.
+    crash: async ({ exit }) => {
+      await Promise.resolve()
+        .then(() => exit(7))
+        .catch(() => undefined);
+      await new Promise(() => undefined);
+    },
+    sleepy: async ({ sleep, untilStopped }) => {
+      void sleep(60_000);
+      await untilStopped();
+    },
+  });
+  await running.start('crash', 'crash', { restartPolicy: 'Never' });
+  const { status } = await running.pod('crash');
+  expect(status.containerStatuses?.[0]?.state.terminated).toMatchObject({ exitCode: 7, reason: 'Error' });
+  await running.start('sleepy', 'sleepy');
+  await running.cluster.api(Pod).delete('sleepy', { gracePeriodSeconds: 1 });
+  await running.advance(2_000);
+  expect(await running.cluster.api(Pod).find('sleepy')).toBeUndefined();
+});
