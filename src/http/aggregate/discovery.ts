@@ -21,12 +21,9 @@ import type { ServedKind } from '../../kinds/served-kind.js';
 import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 import { apiVersionOf } from '../../meta/gvk.js';
 import { type DiscoveryDocument, type DiscoveryVersion, groupEntry } from '../../registry/discovery.js';
-import { list, objectNode, optional, pointer, string, struct } from '../../schema/declare.js';
-import { decode } from '../../schema/decode.js';
 import { parseJson } from '../../text/json/parse-json.js';
 import type { Clock } from '../../util/clock.js';
 import { isRecord } from '../../util/json.js';
-import { once } from '../../util/once.js';
 import { readText } from '../../util/read-text.js';
 import { type AggregationTarget, resolveAggregation } from '../../webhook/aggregation.js';
 import type { ServiceView } from '../../webhook/service-address.js';
@@ -148,33 +145,48 @@ function findVersion(document: unknown, api: { readonly group: string; readonly 
   return {};
 }
 
-const versionNode = once(() => {
-  const kind = struct('GroupVersionKind', { group: string(), version: string(), kind: string() });
-  const verbs = list(string());
-  const subresource = struct('APISubresourceDiscovery', {
-    subresource: string(),
-    responseKind: pointer(kind),
-    acceptedTypes: optional(list(kind)),
-    verbs,
-  });
-  const resource = struct('APIResourceDiscovery', {
-    resource: string(),
-    responseKind: pointer(kind),
-    scope: string(),
-    singularResource: string(),
-    verbs,
-    shortNames: optional(list(string())),
-    categories: optional(list(string())),
-    subresources: optional(list(subresource)),
-  });
-  return objectNode('APIVersionDiscovery', { resources: list(resource) });
-});
+type Read = (value: unknown) => unknown;
 
-/** Clients could not read any discovery with resources of other types or other fields. Throws. */
+const text: Read = (value) => {
+  if (typeof value !== 'string') throw new TypeError('not a string');
+  return value;
+};
+
+const list =
+  (item: Read): Read =>
+  (value) => {
+    if (!Array.isArray(value)) throw new TypeError('not a list');
+    return value.map(item);
+  };
+
+/** Omits other fields. */
+const struct =
+  (fields: Readonly<Record<string, Read>>): Read =>
+  (value) => {
+    if (!isRecord(value)) throw new TypeError('not an object');
+    const found = Object.entries(fields).filter(([name]) => Object.hasOwn(value, name));
+    return Object.fromEntries(found.map(([name, read]) => [name, value[name] === null ? null : read(value[name])]));
+  };
+
+const kind = struct({ group: text, version: text, kind: text });
+const shared = { responseKind: kind, verbs: list(text) };
+const readResources = list(
+  struct({
+    resource: text,
+    ...shared,
+    scope: text,
+    singularResource: text,
+    shortNames: list(text),
+    categories: list(text),
+    subresources: list(struct({ subresource: text, ...shared, acceptedTypes: list(kind) })),
+  }),
+);
+
+/** Clients could not read any discovery with values of other types. Throws. */
 function checked(resources: readonly unknown[]): readonly unknown[] {
-  const { value } = decode(versionNode(), { value: { resources } });
-  if (JSON.stringify(value).length > MAX_RESOURCES_LENGTH) throw new Error('the version has too many resources');
-  return value['resources'] as readonly unknown[];
+  const found = readResources(resources) as readonly unknown[];
+  if (JSON.stringify(found).length > MAX_RESOURCES_LENGTH) throw new Error('the version has too many resources');
+  return found;
 }
 
 interface ResourceParts {

@@ -360,7 +360,7 @@ describe('discovery of aggregated APIs', () => {
     ['of another type', '[{"resource":"nodes","verbs":"get"}]'],
     ['that are no objects', '[null,5]'],
     ['in deep lists', `[{"resource":"nodes","verbs":${'['.repeat(50_000)}${']'.repeat(50_000)}}]`],
-    ['in large number', `[${'{"verbs":[]},'.repeat(10_000)}{"verbs":[]}]`],
+    ['in large number', `[${'{"verbs":[]},'.repeat(50_000)}{"verbs":[]}]`],
   ])('marks a version as stale whose backend lists resources %s', async (_, resources) => {
     const items = `[{"metadata":{"name":"metrics.example.com"},"versions":[{"version":"v1","resources":${resources}}]}]`;
     const aggregated = `{"kind":"APIGroupDiscoveryList","items":${items}}`;
