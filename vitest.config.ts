@@ -11,7 +11,8 @@ const SHARING = [
   ...['e2e/client-node', 'e2e/etcd', 'e2e/kubectl'],
 ].map((folder) => `test/${folder}/**/*.test.ts`);
 
-const BROWSER = 'test/browser/**/*.test.ts';
+/** Tests of the documentation site, which is built once for all of them. */
+const SITE = ['docs-site', 'playground', 'playground-panels'].map((name) => `test/browser/${name}.test.ts`);
 
 const CLIENT_NODE = 'test/e2e/client-node/*.test.ts';
 
@@ -40,11 +41,11 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'whole', include: ['test/**/*.test.ts'], exclude: [...SHARING, BROWSER] },
+        test: { name: 'whole', include: ['test/**/*.test.ts'], exclude: [...SHARING, ...SITE] },
       },
       {
         extends: true,
-        test: { name: 'browser', include: [BROWSER], globalSetup: 'test/browser/documentation.ts' },
+        test: { name: 'site', include: SITE, globalSetup: 'test/browser/documentation.ts' },
       },
       {
         extends: true,

@@ -121,7 +121,9 @@ const MAX_FORWARDED = 16 * 1024;
 /** The end of a long header: proxies add addresses there, and the client may have sent a megabyte of others. */
 function lastAddresses(header: string): string {
   const end = header.slice(-MAX_FORWARDED);
-  return end.length === header.length ? end : end.slice(end.indexOf(',') + 1);
+  if (end.length === header.length) return end;
+  const comma = end.indexOf(',');
+  return comma < 0 ? '' : end.slice(comma + 1);
 }
 
 /** `10.0.0.1:4711`, `[::1]:4711`, or the address alone. */

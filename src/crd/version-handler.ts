@@ -91,7 +91,7 @@ export class VersionHandler implements CustomResourceHandler {
   ): { readonly value: MutableRecord; readonly findings: readonly string[] } {
     const { metadataOnlySchema, kind } = this.#settings;
     const { value, findings } = decode(metadataOnlySchema, document);
-    // Validation rejects it, as it was sent.
+    // Validation rejects it, without defaults.
     if (typeof value['kind'] === 'string' && value['kind'] !== kind) return { value, findings };
     const schema = this.#settings.schema();
     const unknown = pruneUnknown(schema, value, WHOLE_RESOURCE);

@@ -16,8 +16,9 @@ export function isService({ key }: Change): boolean {
 }
 
 /**
- * The error of a transaction that was not executed. `present`: the revisions of the objects in etcd; 0: there is none. The
- * next attempt finds out more: that an address of a Service is taken, or that a quota was deleted, says nothing about the name.
+ * The error of a transaction that was not executed. `present`: the revisions of the objects in etcd; 0: there is none. A
+ * lost race is `stale`, and the write starts again from the live objects; `exists` is about the created object, not about the
+ * address of a Service or a quota.
  */
 export function lostRace(changes: readonly Change[], present: readonly number[]): StorageError {
   const change = changes.find(({ before }, at) => present[at] !== before);

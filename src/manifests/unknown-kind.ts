@@ -38,11 +38,13 @@ function otherDialectHint({ apiVersion, kind }: TypeName, served: readonly Manif
   return undefined;
 }
 
+/** The built-in groups in which no version is served by default. */
+const OFF_BY_DEFAULT = /^(?:resource|internal\.apiserver|storagemigration)\.(?:k8s|orch)\.io\//;
+
 function customGroupHint({ apiVersion }: TypeName): string {
-  // A group of built-in kinds that are off by default, or of a CRD of the same project.
-  const isMaybeBuiltIn = /\.(?:k8s|orch)\.io\//.test(apiVersion);
-  const setting = `; built-in kinds that are off by default need runtimeConfig: '${apiVersion}=true'`;
-  return `no kind of that group is defined here: load its CustomResourceDefinition as well, or install a kind of defineKind${isMaybeBuiltIn ? setting : ''}`;
+  return OFF_BY_DEFAULT.test(apiVersion)
+    ? `the kinds of that group are off by default: runtimeConfig: '${apiVersion}=true' enables this version, for some kinds with a feature gate`
+    : 'no kind of that group is defined here: load its CustomResourceDefinition as well, or install a kind of defineKind';
 }
 
 /** Custom groups contain a dot; most built-in groups with a dot are served. */

@@ -9,7 +9,7 @@ import { isByteSource } from '../http/answer.js';
 import type { Answer, ByteSource, Peer } from '../protocol/http.js';
 import { systemClock } from '../util/clock.js';
 import { gzipSource, isStream, toByteSource, waitForDrain, writePart } from './byte-sources.js';
-import { HeldMessages } from './held-messages.js';
+import { HeldBytes } from './held-bytes.js';
 import {
   announcesBody,
   ClientDisconnectedError,
@@ -78,7 +78,7 @@ export interface Listener {
 export function createListener(handler: RequestHandler, options: ListenerOptions): Listener {
   const watchPace = new WatchPace();
   const unread = new UnreadResponses<Outgoing>();
-  const openHeaders = new HeldMessages<Exchange>(MAX_OPEN_HEADER_BYTES);
+  const openHeaders = new HeldBytes<Exchange>(MAX_OPEN_HEADER_BYTES);
   const active = new Set<Exchange>();
   const state: ListenerState = { handler, options, active, openHeaders, watchPace, unread, draining: undefined };
   let drained: Promise<void> | undefined;
@@ -131,7 +131,7 @@ interface ListenerState {
   readonly handler: RequestHandler;
   readonly options: ListenerOptions;
   readonly active: Set<Exchange>;
-  readonly openHeaders: HeldMessages<Exchange>;
+  readonly openHeaders: HeldBytes<Exchange>;
   readonly watchPace: WatchPace;
   readonly unread: UnreadResponses<Outgoing>;
   /** Present while draining; called when the last request has ended. */
@@ -188,6 +188,8 @@ class Exchange {
     const { handler, options } = this.#state;
     try {
       const outgoing = this.#outgoing;
+      // Its headers were too long, together with those of others.
+      if (isDestroyed(outgoing)) return;
       if (outgoing instanceof ServerResponse && outgoing.socket === null && !(await untilFirst(outgoing))) return;
       if (!isHttp2(this.#incoming) && this.#incoming.httpVersionMajor !== 1) {
         this.#closeConnectionAfterResponse();
@@ -261,11 +263,11 @@ class Exchange {
     this.upgrade?.socket.resume();
     // 1. Send the headers.
     const hasBody = code !== 204 && code !== 304 && this.#incoming.method !== 'HEAD';
-    const hasLength = hasBody && !isStream(body);
+    // A backend may give a length to a response that has none (204, 304) or another one (205).
+    const dropsLength = code === 204 || code === 304 || (hasBody && !isStream(body));
     const head: string[] = [];
     for (const [name, value] of headers) {
-      // A backend may give the length of a body that a Response cannot have (205).
-      if (!hasLength || !/^content-length$/i.test(name)) head.push(name, value);
+      if (!dropsLength || !/^content-length$/i.test(name)) head.push(name, value);
     }
     const lingers = this.#abandonsUpload();
     if (lingers || this.#state.draining !== undefined) this.#closeConnectionAfterResponse();

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { MessageSocket } from '../protocol/http.js';
 import { nextTurn, systemClock } from '../util/clock.js';
-import { HeldMessages } from './held-messages.js';
+import { HeldBytes } from './held-bytes.js';
 
 /** Above this many unsent bytes, the next message waits. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
@@ -152,7 +152,7 @@ export class WebSocketMessages implements MessageSocket {
   }
 }
 
-const held = new HeldMessages<WebSocketMessages>();
+const held = new HeldBytes<WebSocketMessages>();
 /** Less does not count: most connections hold a few bytes. */
 const MIN_HELD_BYTES = 256 * 1024;
 

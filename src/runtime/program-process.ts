@@ -193,7 +193,7 @@ function containerOf(setup: ContainerSetup, signal: AbortSignal, state: ProgramS
         });
         signal.addEventListener('abort', stop, { once: true });
       });
-      // A program may not await it yet, or no longer: that must not end the process as an unhandled rejection.
+      // If the program does not await the promise, its rejection would be unhandled and end the process.
       slept.catch(() => undefined);
       return slept;
     },

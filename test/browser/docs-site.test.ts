@@ -17,25 +17,58 @@ if (executablePath === undefined) {
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
+let site: Awaited<ReturnType<typeof serveDocumentation>>;
+
+beforeAll(async () => {
+  site = await serveDocumentation();
+}, BUILD_MS);
+
+afterAll(() => site?.close());
+
+describe('the files of the documentation site', () => {
+  test('are built without a warning', () => {
+    expect(site.messages).toEqual([]);
+  });
+
+  test('have no link to a page, a file or a heading that does not exist', async () => {
+    const pages = (await readdir(site.folder, { recursive: true })).filter(
+      (name) => name.endsWith('.html') && !/^(?:playground|reference)\b/.test(name),
+    );
+    const ids = new Map<string, Set<string>>();
+    const links: { page: string; file: string; hash: string }[] = [];
+    for (const page of pages) {
+      const html = await readFile(join(site.folder, page), 'utf8');
+      ids.set(page, new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id ?? '')));
+      for (const [, link = ''] of html.matchAll(/ (?:href|src)="([^"]*)"/g)) {
+        if (/^[a-z]+:/.test(link)) continue;
+        const [path = '', hash = ''] = link.split('#');
+        const file = path === '' ? page : posix.join(posix.dirname(page), path).replace(/(^|\/)\.?$/, '$1index.html');
+        links.push({ page, file: file.replace(/\/$/, '/index.html'), hash: decodeURIComponent(hash) });
+      }
+    }
+    expect(pages.length).toBeGreaterThan(80);
+    expect(links.length).toBeGreaterThan(2_000);
+    const dead = links.filter(
+      ({ file, hash }) => !existsSync(join(site.folder, file)) || (hash !== '' && ids.get(file)?.has(hash) === false),
+    );
+    expect(dead).toEqual([]);
+  });
+});
+
 describe.skipIf(executablePath === undefined)(
   'the documentation site in Chromium (skipped if it is not installed)',
   { timeout: 60_000 },
   () => {
-    let site: Awaited<ReturnType<typeof serveDocumentation>>;
     let browser: Browser;
 
     beforeAll(async () => {
-      site = await serveDocumentation();
       browser = await chromium.launch({
         ...(executablePath === undefined ? {} : { executablePath }),
         args: ['--no-sandbox', '--disable-dev-shm-usage'],
       });
-    }, BUILD_MS + 60_000);
+    }, 60_000);
 
-    afterAll(async () => {
-      await browser?.close();
-      await site?.close();
-    });
+    afterAll(() => browser?.close());
 
     /** Opens a page and passes it to `use`. Fails if the page reports an error or a file is missing. */
     const visit = async (path: string, use: (page: Page) => Promise<void>, options: BrowserContextOptions = {}) => {
@@ -66,34 +99,6 @@ describe.skipIf(executablePath === undefined)(
 
     const isDark = (page: Page): Promise<boolean> =>
       page.evaluate(() => document.documentElement.classList.contains('dark'));
-
-    test('is built without a warning', () => {
-      expect(site.messages).toEqual([]);
-    });
-
-    test('has no link to a page, a file or a heading that does not exist', async () => {
-      const pages = (await readdir(site.folder, { recursive: true })).filter(
-        (name) => name.endsWith('.html') && !/^(?:playground|reference)\b/.test(name),
-      );
-      const ids = new Map<string, Set<string>>();
-      const links: { page: string; file: string; hash: string }[] = [];
-      for (const page of pages) {
-        const html = await readFile(join(site.folder, page), 'utf8');
-        ids.set(page, new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id ?? '')));
-        for (const [, link = ''] of html.matchAll(/ (?:href|src)="([^"]*)"/g)) {
-          if (/^[a-z]+:/.test(link)) continue;
-          const [path = '', hash = ''] = link.split('#');
-          const file = path === '' ? page : posix.join(posix.dirname(page), path).replace(/(^|\/)\.?$/, '$1index.html');
-          links.push({ page, file: file.replace(/\/$/, '/index.html'), hash: decodeURIComponent(hash) });
-        }
-      }
-      expect(pages.length).toBeGreaterThan(80);
-      expect(links.length).toBeGreaterThan(2_000);
-      const dead = links.filter(
-        ({ file, hash }) => !existsSync(join(site.folder, file)) || (hash !== '' && ids.get(file)?.has(hash) === false),
-      );
-      expect(dead).toEqual([]);
-    });
 
     test('opens pages of other folders by their links, and after a reload', async () => {
       await visit('', async (page) => {

@@ -24,6 +24,8 @@ export interface BuildResult {
   readonly messages: readonly string[];
 }
 
+const HAS_GROUPS = process.platform !== 'win32';
+
 /** VitePress reports its progress. */
 const PROGRESS = /^\S* ?(?:building client \+ server bundles|rendering pages)\.\.\.$/;
 
@@ -32,6 +34,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const build = spawn(process.execPath, [join(root, 'docs/tools/site.mjs'), 'build', '--out', join(folder, 'site')], {
     env: { ...process.env, NO_COLOR: '1' },
     stdio: ['ignore', 'ignore', 'pipe'],
+    detached: HAS_GROUPS,
   });
   let output = '';
   build.stderr.on('data', (chunk: Buffer) => {
@@ -44,7 +47,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   });
   project.provide('documentation', folder);
   return async () => {
-    build.kill();
+    // The tools that it runs end with it.
+    if (build.exitCode === null && build.pid !== undefined) process.kill(HAS_GROUPS ? -build.pid : build.pid);
     await ended;
     await rm(folder, { recursive: true, force: true });
   };

@@ -83,6 +83,6 @@ test('rejects an unknown command with one sentence', async () => {
   const run = promisify(execFile)(process.execPath, [join(root, 'docs/tools/site.mjs'), 'bild']);
   await expect(run).rejects.toMatchObject({
     code: 1,
-    stderr: 'Unknown command "bild". Usage: node docs/tools/site.mjs [build [--out DIR] [--no-reference]]\n',
+    stderr: 'Unknown command "bild". Usage: node docs/tools/site.mjs [build [--out DIR]]\n',
   });
 });

@@ -177,8 +177,8 @@ async function cpuTime(write: () => Promise<unknown>): Promise<number> {
 }
 
 const FACTOR = 4;
-/** Writes that take less are fast enough, whatever the growth: the square of 5,000 is 25,000,000. */
-const NEGLIGIBLE_MS = 40;
+/** Writes that take less are fast enough, whatever the growth: a nanosecond for each pair of items. */
+const negligibleMs = (length: number): number => length ** 2 * 1e-6;
 /** Between 4, which is linear, and 16, which is quadratic. */
 export const MAX_GROWTH = 9;
 
@@ -190,7 +190,7 @@ export async function growthOf(
   let growth = Number.POSITIVE_INFINITY;
   for (let tries = 0; tries < 4 && growth > MAX_GROWTH; tries++) {
     const long = await cpuTime(await write(length));
-    if (long < NEGLIGIBLE_MS) return 1;
+    if (long < negligibleMs(length)) return 1;
     growth = Math.min(growth, long / (await cpuTime(await write(length / FACTOR))));
   }
   return growth;

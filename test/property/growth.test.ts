@@ -47,7 +47,7 @@ describe.each(measured.map((sample) => [`${sample.kind.kind} ${sample.kind.versi
               const object = { metadata: { name: 'a' }, ...(withValue(body, schema, path, value, isFull) as object) };
               return () => api.create(object, { dryRun: true });
             },
-            isSchema ? 2_500 : 5_000,
+            isSchema ? 4_000 : 5_000,
           );
           if (growth > MAX_GROWTH) slow.push(`${path.join('.')}: ${growth.toFixed(1)}`);
         }

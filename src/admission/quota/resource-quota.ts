@@ -209,7 +209,7 @@ function chargeFor(quota: ApiObject, more: Amounts, request: AdmissionRequest): 
   // Status updates report facts and are never rejected.
   if (request.subresource !== 'status') {
     const exceeded = [...sums]
-      .filter(([name, sum]) => sum.cmp(Quantity.parse(own(hard, name) ?? '0')) > 0)
+      .filter(([name, sum]) => sum.cmp(Quantity.parse(own(hard, name) ?? sum.toString())) > 0)
       .map(([name]) => name);
     if (exceeded.length > 0) {
       const parts = {

@@ -159,7 +159,7 @@ const list =
     return value.map(item);
   };
 
-/** Omits other fields. */
+/** Omits other fields; the order is that of the reference server. */
 const struct =
   (fields: Readonly<Record<string, Read>>): Read =>
   (value) => {
@@ -169,16 +169,16 @@ const struct =
   };
 
 const kind = struct({ group: text, version: text, kind: text });
-const shared = { responseKind: kind, verbs: list(text) };
 const readResources = list(
   struct({
     resource: text,
-    ...shared,
+    responseKind: kind,
     scope: text,
     singularResource: text,
+    verbs: list(text),
     shortNames: list(text),
     categories: list(text),
-    subresources: list(struct({ subresource: text, ...shared, acceptedTypes: list(kind) })),
+    subresources: list(struct({ subresource: text, responseKind: kind, acceptedTypes: list(kind), verbs: list(text) })),
   }),
 );
 

@@ -7,7 +7,6 @@ import { isCrd } from '../../manifests/apply.js';
 import type { Finding } from '../../manifests/finding.js';
 import { type Manifest, ManifestError, manifestsOf } from '../../manifests/read.js';
 import { conversionsFor, validateManifests } from '../../manifests/validate.js';
-import { messageOf } from '../../util/message-of.js';
 import { withoutPlace } from '../manifest-tree.js';
 import { type CommandEnvironment, defineCommand, UsageError } from './command.js';
 import { FINDING_OPTIONS, printFindings, readTree, TREE_OPTION } from './findings.js';
@@ -53,10 +52,11 @@ export const command = defineCommand({
     const isEmpty = objects.manifests.length === 0 && objects.findings.every(({ level }) => level === 'note');
     if (isEmpty) throw new UsageError(`-f ${filename.join(', ')} contains no manifests`);
     const all = [...definitions.manifests.filter(isCrd), ...policyObjects.manifests, ...objects.manifests];
-    const options = { dialect: values.dialect ?? 'kubernetes', release: checked, featureGates } as const;
     await using cluster = usable(() =>
       createCluster({
-        ...options,
+        dialect: values.dialect ?? 'kubernetes',
+        release: checked,
+        featureGates,
         ...(runtimeConfig === undefined ? {} : { runtimeConfig }),
         conversions: conversionsFor(all),
       }),
@@ -73,8 +73,9 @@ function usable<Value>(use: () => Value, option = ''): Value {
   try {
     return use();
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    throw new UsageError(`${option}${messageOf(error).replace(/^orchplane: /, '')}`);
+    const [, problem] = error instanceof TypeError ? (/^orchplane: (.*)$/s.exec(error.message) ?? []) : [];
+    if (problem === undefined) throw error;
+    throw new UsageError(option + problem);
   }
 }
 

@@ -67,7 +67,8 @@ function redecoded(draft: DraftObject, served: ServedKind, write: WriteOperation
   copySentForms(draft, value);
   const checked = value as unknown as DraftObject;
   served.kind.strategy.decode.defaults?.(checked, write.hookContext);
-  checked.kind = served.gvk.kind;
+  // Validation rejects a custom resource of another kind.
+  if (kind.customResourceHandler === undefined || checked.kind === undefined) checked.kind = served.gvk.kind;
   checked.apiVersion = served.apiVersion;
   ensureNamespaceMatches(checked.metadata, write);
   return checked;

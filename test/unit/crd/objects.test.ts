@@ -1,4 +1,5 @@
 /** Custom resources: decoding, pruning, defaulting, validation and responses. */
+import type { ClusterOptions } from 'orchplane';
 import { jsonPatch, mergePatch, strategicPatch } from 'orchplane';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
@@ -21,8 +22,8 @@ const STRING = { type: 'string' };
 const INTEGER = { type: 'integer' };
 type Json = Record<string, unknown>;
 
-async function served(spec: Json, more: Json = {}) {
-  const cluster = testCluster();
+async function served(spec: Json, more: Json = {}, options: ClusterOptions = {}) {
+  const cluster = testCluster(options as object);
   const widgets = await define(cluster, { versions: [version({ spec, ...more })] });
   return { cluster, widgets, send: http(cluster) };
 }
@@ -71,6 +72,16 @@ describe('a request body', () => {
     expect(body.message).toContain(
       '[kind: Invalid value: "Other": must be Widget, spec: Invalid value: "object": no such key: size',
     );
+  });
+
+  test('rejects an object of another kind also after a plugin that may change it', async () => {
+    const plugin = { name: 'example.com/idle', mutate: () => undefined };
+    const { send } = await served(object({ size: { type: 'integer', default: 1 } }), {}, { admission: [plugin] });
+    const { code, body } = await send(`POST ${COLLECTION}`, sent({ ...whole('a', {}), kind: 'Other' }));
+    expect([code, body.message]).toEqual([
+      422,
+      expect.stringContaining('kind: Invalid value: "Other": must be Widget'),
+    ]);
   });
 
   test('rejects a protobuf body and a request for a protobuf response', async () => {

@@ -377,15 +377,19 @@ describe('discovery of aggregated APIs', () => {
     const subresource = { subresource: 'top', responseKind: kind, acceptedTypes: [kind], verbs: ['get'] };
     const names = { singularResource: 'node', verbs: ['get'], shortNames: ['no'], categories: ['all'] };
     const known = { resource: 'nodes', responseKind: kind, scope: 'Cluster', ...names, subresources: [subresource] };
-    const versions = [{ version: 'v1', resources: [{ ...known, more: [[]] }] }];
+    const versions = [
+      { version: 'v1', resources: [Object.fromEntries([...Object.entries(known), ['more', [[]]]].reverse())] },
+    ];
     const document = { items: [{ metadata: { name: 'metrics.example.com' }, versions }] };
     const { fetchFront } = await startServers({
       [NAME]: () => new Response(JSON.stringify(document), { headers: { 'content-type': ALL_GROUPS } }),
     });
-    expect(await remoteIn(await fetchFront('/apis', { headers: { accept: ALL_GROUPS } }))).toEqual({
+    const found = await remoteIn(await fetchFront('/apis', { headers: { accept: ALL_GROUPS } }));
+    expect(found).toEqual({
       name: 'metrics.example.com',
       versions: [{ version: 'v1', resources: [known], freshness: 'Current' }],
     });
+    expect(JSON.stringify(found)).toContain(JSON.stringify(known));
   });
 
   test('queries the discovery of a backend at most once a minute and times out', async () => {

@@ -124,6 +124,11 @@ describe('the response that a client receives', () => {
     expect(head.match(/Content-Length: .*/gi)).toEqual(['content-length: 30']);
   });
 
+  test.each([204, 304])('sends no length with the status %d if a backend gave one', async (code) => {
+    await using fake = await site({ code, headers: [['content-length', '30']], body: null });
+    expect(await exchange(fake.port, `GET / HTTP/1.1\r\n${CLOSE}\r\n`)).not.toMatch(/Content-Length/i);
+  });
+
   test('sends repeated headers on separate lines', async () => {
     const headers = [
       ['Warning', '299 - "a"'],

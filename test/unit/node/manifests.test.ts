@@ -126,7 +126,14 @@ describe('loadManifests', () => {
     ['apiVersion: v1\nkind: Deployment\nmetadata: {name: a}', 'in v1 is served; Deployment is served in apps/v1'],
     ['apiVersion: v1\nkind: Nonsense\nmetadata: {name: a}', 'no kind Nonsense in v1 is served'],
     ['apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: a}', 'no kind of that group is defined here'],
-    ['apiVersion: node.k8s.io/v9\nkind: X\nmetadata: {name: a}', "runtimeConfig: 'node.k8s.io/v9=true'"],
+    [
+      'apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: a}',
+      'no kind of that group is defined here',
+    ],
+    [
+      'apiVersion: resource.k8s.io/v1beta1\nkind: ResourceClaim\nmetadata: {name: a}',
+      "runtimeConfig: 'resource.k8s.io/v1beta1=true' enables",
+    ],
     [
       'apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: a}',
       'in the dialect kubernetes; this cluster uses orch, where it is coordination.orch.io/v1',

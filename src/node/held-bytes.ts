@@ -7,7 +7,7 @@
 /** All connections together. Above that, those are closed that hold most. */
 const MAX_HELD_BYTES = 256 * 1024 * 1024;
 
-export class HeldMessages<Key> {
+export class HeldBytes<Key> {
   readonly #maxBytes: number;
   #bytes = 0;
   readonly #held = new Map<Key, { readonly bytes: number; readonly close: () => void }>();

@@ -1,10 +1,10 @@
 /** The limit of messages of WebSockets that are in memory. */
 import { expect, test } from 'vitest';
-import { HeldMessages } from '../../../src/node/held-messages.js';
+import { HeldBytes } from '../../../src/node/held-bytes.js';
 
 test('closes the connections that hold most when all together hold too much', () => {
   const closed: string[] = [];
-  const held = new HeldMessages<string>(100);
+  const held = new HeldBytes<string>(100);
   const set = (name: string, bytes: number) => held.set(name, bytes, () => closed.push(name));
   set('a', 40);
   set('b', 50);
