@@ -265,10 +265,8 @@ class Exchange {
     const hasBody = code !== 204 && code !== 304 && this.#incoming.method !== 'HEAD';
     // A backend may give a length to a response that has none (204, 304) or another one (205).
     const dropsLength = code === 204 || code === 304 || (hasBody && !isStream(body));
-    const head: string[] = [];
-    for (const [name, value] of headers) {
-      if (!dropsLength || !/^content-length$/i.test(name)) head.push(name, value);
-    }
+    const sent = headers.filter(([name]) => !dropsLength || !/^content-length$/i.test(name));
+    const head = sent.flat();
     const lingers = this.#abandonsUpload();
     if (lingers || this.#state.draining !== undefined) this.#closeConnectionAfterResponse();
     if (isStream(body)) {
