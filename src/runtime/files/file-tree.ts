@@ -85,12 +85,12 @@ export class FileTree {
     return this.#root;
   }
 
-  /** Throws an Error with the code ENOENT if there is no such file. */
-  read(path: string): Uint8Array {
+  /** All bytes of a file, or those of a range. Throws an Error with the code ENOENT if there is no such file. */
+  read(path: string, start = 0, end?: number): Uint8Array {
     const { volume, inner } = this.#locate(path);
     const found = volume.entries().get(inner);
     // A copy, because several volumes may have the same bytes.
-    if (found !== undefined) return found.bytes.slice();
+    if (found !== undefined) return found.bytes.slice(start, end);
     throw fileError(this.isDirectory(path) ? 'EISDIR' : 'ENOENT', path);
   }
 
@@ -100,11 +100,16 @@ export class FileTree {
 
   /** Creates or replaces a file. Missing directories are created. Throws an Error with the code EROFS, EISDIR or ENOSPC. */
   write(path: string, content: string | Uint8Array, mode = 0o644): void {
+    const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content.slice();
+    this.put(path, { bytes, mode });
+  }
+
+  /** The same without a copy: several files can share the bytes, which must not change. */
+  put(path: string, entry: FileEntry): void {
     const { volume, inner, readOnly } = this.#locate(path);
     if (readOnly || volume.write === undefined) throw fileError('EROFS', path);
     if (inner === '' || this.isDirectory(path)) throw fileError('EISDIR', path);
-    const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content.slice();
-    volume.write(inner, { bytes, mode });
+    volume.write(inner, entry);
   }
 
   /** Appends to a file, which is created if necessary. */

@@ -31,8 +31,8 @@ interface ContainerEnd {
 export function terminationMessage(spec: ContainerSpec, { files, log, exitCode }: ContainerEnd): string {
   const { terminationMessagePath = MESSAGE_PATH, terminationMessagePolicy } = spec;
   const isFile = files.exists(terminationMessagePath) && !files.isDirectory(terminationMessagePath);
-  const written = isFile ? files.read(terminationMessagePath) : new Uint8Array();
-  if (written.length > 0) return new TextDecoder().decode(written.subarray(0, MESSAGE_BYTES));
+  const written = isFile ? files.read(terminationMessagePath, 0, MESSAGE_BYTES) : new Uint8Array();
+  if (written.length > 0) return new TextDecoder().decode(written);
   if (terminationMessagePolicy !== 'FallbackToLogsOnError' || exitCode === 0) return '';
   return log?.tail(LOG_LINES, LOG_BYTES) ?? '';
 }

@@ -6,6 +6,7 @@ import type { ContainerStreams, ExecResult } from '../../protocol/connection.js'
 import { onAbort } from '../../util/abort.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
 import { messageOf } from '../../util/message-of.js';
+import { commandBudget } from '../commands.js';
 import type { RunningProcess } from '../program.js';
 import { ClientOutput } from './client-output.js';
 import type { KubeletContainer } from './container.js';
@@ -62,10 +63,12 @@ export async function executeCommand(
   let output = '';
   const decoder = new TextDecoder();
   const collect = (bytes: Uint8Array): void => {
-    if (output.length < MAX_OUTPUT_BYTES) output += decoder.decode(bytes, { stream: true });
+    const left = MAX_OUTPUT_BYTES - output.length;
+    if (left > 0) output += decoder.decode(bytes.subarray(0, left), { stream: true });
   };
   const stdin = new ReadableStream<Uint8Array>({ start: (controller) => controller.close() });
   let process: RunningProcess;
+  await commandBudget.untilFree(pod.clock);
   try {
     process = startCommand(pod, container, command, { stdin, stdout: collect, stderr: collect });
   } catch (error) {

@@ -10,7 +10,7 @@ import {
   runtimeIn,
 } from '../../../src/protocol/connection.js';
 import { builtInCommands } from '../../../src/runtime/commands.js';
-import { MemoryVolume } from '../../../src/runtime/files/file-tree.js';
+import { FileTree, MemoryVolume } from '../../../src/runtime/files/file-tree.js';
 import type { ProcessExit, ProcessImage, Program, ProgramContainer } from '../../../src/runtime/index.js';
 import { ClientOutput } from '../../../src/runtime/kubelet/client-output.js';
 import { InputStream } from '../../../src/runtime/kubelet/container-input.js';
@@ -18,6 +18,7 @@ import { ContainerLog, type LogReadOptions } from '../../../src/runtime/kubelet/
 import { expanded, TextBudget } from '../../../src/runtime/kubelet/expansion.js';
 import { bytePipe } from '../../../src/runtime/network/byte-pipe.js';
 import { fakeClock } from '../../../src/testing/index.js';
+import { realTime, systemClock } from '../../../src/util/clock.js';
 import { cpuTimer } from '../../fixtures/cpu-time.js';
 import { idle, runningCluster } from './fixture.js';
 
@@ -271,6 +272,54 @@ test('a file that is written in single bytes is joined at once', async () => {
   expect(stdout).toBe(Array.from({ length: 1_000 }, (_, at) => String.fromCharCode(97 + (at % 26))).join(''));
 });
 
+test('a command that writes to many files keeps its input once', async () => {
+  await using running = runningCluster({ idle });
+  await running.start('box', 'idle');
+  const bytes = new Uint8Array(1024).fill(65);
+  const stdin = new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(bytes);
+      controller.close();
+    },
+  });
+  const write = vi.spyOn(MemoryVolume.prototype, 'write');
+  expect((await running.cluster.exec('box', ['tee', '/a', '/b'], { stdin })).exitCode).toBe(0);
+  const written = write.mock.calls.map(([, entry]) => entry?.bytes);
+  vi.restoreAllMocks();
+  // The chunk still belongs to the client.
+  bytes.fill(66);
+  expect(written).toHaveLength(2);
+  expect(written[0]).toBe(written[1]);
+  expect(written[0]?.[0]).toBe(65);
+});
+
+test('probes and termination messages of long files read and decode short pieces', async () => {
+  const writer: Program = (container) => {
+    container.files.write('/shared/file', new Uint8Array(1024 * 1024).fill(65));
+    return idle(container);
+  };
+  await using running = runningCluster({ writer });
+  const read = vi.spyOn(FileTree.prototype, 'read');
+  const decode = vi.spyOn(TextDecoder.prototype, 'decode');
+  const readinessProbe = { exec: { command: ['cat', '/shared/file', '/missing'] } };
+  const mount = { terminationMessagePath: '/shared/file', volumeMounts: [{ name: 'shared', mountPath: '/shared' }] };
+  await running.start('long', 'writer', {
+    containers: [{ name: 'c', image: 'writer', readinessProbe, ...mount }],
+    volumes: [{ name: 'shared', emptyDir: {} }],
+    activeDeadlineSeconds: 60,
+  });
+  await running.advance(120_000);
+  const [status] = (await running.pod('long')).status.containerStatuses ?? [];
+  const events = await running.events('long');
+  const lengthsRead = read.mock.results.map(({ type, value }) => (type === 'return' ? value.length : 0));
+  const lengthsDecoded = decode.mock.calls.map(([bytes]) => bytes?.byteLength ?? 0);
+  vi.restoreAllMocks();
+  expect(status?.state.terminated?.message).toBe('A'.repeat(4_096));
+  expect(events.some((event) => event.startsWith('Unhealthy Readiness probe failed: AAA'))).toBe(true);
+  expect(Math.max(...lengthsRead)).toBe(64 * 1024);
+  expect(Math.max(...lengthsDecoded)).toBe(10 * 1024);
+});
+
 test('a command that names many files ends when it is killed', async () => {
   let reads = 0;
   const files = { read: () => reads++ } as unknown as ProgramContainer['files'];
@@ -279,6 +328,33 @@ test('a command that names many files ends when it is killed', async () => {
   const container = { args: Array.from({ length: 1_000 }, () => '/a'), files, stdout: output, stderr: output };
   await builtInCommands['cat']?.({ ...container, signal: stopping.signal } as unknown as ProgramContainer);
   expect(reads).toBe(3);
+});
+
+test('others run between the slow steps of commands that run at the same time', async () => {
+  const stepsInTurns: number[] = [];
+  let steps = 0;
+  const count = () => {
+    if (steps > 0) stepsInTurns.push(steps);
+    steps = 0;
+    turn = setImmediate(count);
+  };
+  let turn = setImmediate(count);
+  const list = () => {
+    steps++;
+    const endMs = realTime() + 25;
+    while (realTime() < endMs);
+    return [];
+  };
+  const files = { list, isDirectory: () => true, exists: () => true };
+  const output = { write: () => undefined };
+  const { signal } = new AbortController();
+  const container = { args: ['/a', '/b', '/c'], files, stdout: output, stderr: output, signal, clock: systemClock };
+  const run = () => builtInCommands['ls']?.(container as unknown as ProgramContainer);
+  await Promise.all([run(), run(), run(), run()]);
+  clearImmediate(turn);
+  // The runtime waits for a turn before it starts a command, which this test does not.
+  expect(stepsInTurns[0]).toBe(4);
+  expect(Math.max(...stepsInTurns.slice(1))).toBe(1);
 });
 
 test('the image of the metrics server exists only in its namespace', async () => {
