@@ -6,6 +6,8 @@
 import { type Ip, parseIpSloppy, printIp } from '../meta/ip.js';
 import { type ApiRequest, percentEncode, queryText } from '../protocol/request.js';
 import { escapeForPages, printJson } from '../util/json.js';
+import { hasMoreCharacters } from '../util/json-bytes.js';
+import { sortedRecord } from '../util/order.js';
 
 /** How much is recorded, from nothing to everything. */
 export const AUDIT_LEVELS = ['None', 'Metadata', 'Request', 'RequestResponse'] as const;
@@ -70,11 +72,23 @@ export interface AuditEvent {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
+/** A limit of our own: the reference server has one of 100 KiB, which applies only if it is told to truncate. */
+const MAX_LINE_CHARACTERS = 10 * 1024 * 1024;
+
 /**
- * An event as one line of a log, including the line break. Not JSON.stringify, because integers may be bigints.
+ * An event as one line of a log, including the line break. Not JSON.stringify, because integers may be bigints. A line that
+ * would be too long has no objects: the response to a list can be longer than any text.
  */
 export function auditLine(event: AuditEvent): string {
-  return `${escapeForPages(printJson(event))}\n`;
+  const written = hasMoreCharacters(event, MAX_LINE_CHARACTERS) ? withoutObjects(event) : event;
+  return `${escapeForPages(printJson(written))}\n`;
+}
+
+/** upstream: apiserver/plugin/pkg/audit/truncate/truncate.go truncate */
+function withoutObjects(event: AuditEvent): AuditEvent {
+  const { requestObject: _request, responseObject: _response, annotations, ...rest } = event;
+  const [group] = event.apiVersion.split('/');
+  return { ...rest, annotations: sortedRecord(Object.entries({ ...annotations, [`${group}/truncated`]: 'true' })) };
 }
 
 /** The request URI of an in-process request: `/api/v1/namespaces/default/pods?limit=5`. spec: Path shapes */

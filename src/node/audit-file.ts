@@ -30,7 +30,7 @@ export async function openAuditFile(path: string, { writeOut, warn }: AuditFileC
   const file = resolve(path);
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const handle = await open(file, 'a', 0o600);
-  const buffer = new AuditBuffer((text) => handle.appendFile(text), warn);
+  const buffer = new AuditBuffer((text) => handle.appendFile(text), warn, await endsWithinLine(file));
   return {
     write: (event) => buffer.add(auditLine(event)),
     errors: () => buffer.errors,
@@ -40,6 +40,20 @@ export async function openAuditFile(path: string, { writeOut, warn }: AuditFileC
     },
   };
 }
+
+async function endsWithinLine(file: string): Promise<boolean> {
+  const handle = await open(file, 'r');
+  try {
+    const { size } = await handle.stat();
+    if (size === 0) return false;
+    const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
+    return buffer[0] !== LINE_FEED;
+  } finally {
+    await handle.close();
+  }
+}
+
+const LINE_FEED = 0x0a;
 
 /** The default of `--audit-log-batch-buffer-size`. */
 const MAX_EVENTS = 10_000;
@@ -61,14 +75,17 @@ export class AuditBuffer {
   #events = 0;
   #characters = 0;
   #writing: Promise<void> | undefined;
+  /** A failed write, or an earlier process, may have ended within a line; the next event must not become a part of it. */
+  #mayBeTorn: boolean;
   /** Reported once, until all events could be written. */
   readonly #reported = new Set<string>();
   readonly errors = { buffered: 0, log: 0 };
 
   /** `append` writes a text at the end of the log. */
-  constructor(append: (text: string) => Promise<unknown>, warn: (text: string) => void) {
+  constructor(append: (text: string) => Promise<unknown>, warn: (text: string) => void, mayBeTorn = false) {
     this.#append = append;
     this.#warn = warn;
+    this.#mayBeTorn = mayBeTorn;
   }
 
   add(line: string): void {
@@ -95,9 +112,11 @@ export class AuditBuffer {
       const lines = this.#take();
       const text = lines.join('');
       try {
-        await this.#append(text);
+        await this.#append(this.#mayBeTorn ? `\n${text}` : text);
+        this.#mayBeTorn = false;
       } catch (error) {
         hasFailed = true;
+        this.#mayBeTorn = true;
         this.#lose('log', lines.length, `the audit log cannot be written: ${messageOf(error)}`);
       }
       this.#events -= lines.length;

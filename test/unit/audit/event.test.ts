@@ -471,6 +471,28 @@ describe('audit records', () => {
     expect(auditLine(last as AuditEvent)).toContain('"requestObject":{"a":9223372036854775807,"b":3,"c":"\\u2028"}');
   });
 
+  test.each([
+    ['a list of long texts', Array.from({ length: 11 }, () => 'x'.repeat(1024 * 1024))],
+    ['a long key', { ['x'.repeat(11 * 1024 * 1024)]: '' }],
+  ])('prints an event without its objects if a line would be too long: %s', (_name, items) => {
+    const [last] = eventsOf({
+      attributes: attributesOf('list'),
+      level: 'RequestResponse',
+      uri: '/',
+      run(record) {
+        record.requestObject({ a: 1 });
+        record.annotate('b', '');
+        record.complete({ code: 200, object: deepFreeze({ items }) });
+      },
+    });
+    expect(last?.responseObject).toHaveProperty('items');
+    const line = JSON.parse(auditLine(last as AuditEvent));
+    expect(line).toMatchObject({ requestURI: '/', responseStatus: { code: 200 }, level: 'RequestResponse' });
+    expect(line.annotations).toEqual({ 'audit.k8s.io/truncated': 'true', b: '' });
+    expect(line).not.toHaveProperty('requestObject');
+    expect(line).not.toHaveProperty('responseObject');
+  });
+
   test('terminates for a cyclic body', () => {
     const circle: Record<string, unknown> = {};
     circle['self'] = circle;

@@ -1,8 +1,12 @@
 /** The buffer of the audit log file: what happens when the disk is slow, full or does not respond. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { AuditEvent } from '../../../src/audit/event.js';
 import { createHandlerMetrics } from '../../../src/http/metrics.js';
 import { auditLog, createCluster } from '../../../src/index.js';
-import { AuditBuffer } from '../../../src/node/audit-file.js';
+import { AuditBuffer, openAuditFile } from '../../../src/node/audit-file.js';
 
 const never = (): Promise<void> => new Promise(() => undefined);
 
@@ -72,10 +76,32 @@ describe('the buffer of the audit log', () => {
     isFull = true;
     buffer.add('d\n');
     await buffer.written();
-    expect(written).toEqual(['c\n']);
+    isFull = false;
+    for (const line of ['e\n', 'f\n']) {
+      buffer.add(line);
+      await buffer.written();
+    }
+    // A write that fails may have written a part of its text.
+    expect(written).toEqual(['\nc\n', '\ne\n', 'f\n']);
     expect(buffer.errors).toEqual({ buffered: 0, log: 3 });
     const message = 'the audit log cannot be written: ENOSPC: no space left on device';
     expect(messages).toEqual([message, message]);
+  });
+
+  test('does not continue a line of an earlier process', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'audit-'));
+    const path = join(folder, 'audit.log');
+    writeFileSync(path, '{"kind":');
+    const context = { writeOut: fail, warn: fail };
+    for (const auditID of ['a', 'b']) {
+      const log = await openAuditFile(path, context);
+      log.write({ auditID, apiVersion: 'audit.k8s.io/v1' } as AuditEvent);
+      await log.close();
+    }
+    const [torn, ...lines] = readFileSync(path, 'utf8').trim().split('\n');
+    rmSync(folder, { recursive: true });
+    expect(torn).toBe('{"kind":');
+    expect(lines.map((line) => JSON.parse(line).auditID)).toEqual(['a', 'b']);
   });
 
   test('/metrics counts lost events by plugin', () => {
