@@ -5,7 +5,7 @@
  *   [9,"ADDED","gadgets.example.com","default","a",1893456000000,{"spec":{"big":0}},{"spec":{"big":"12345678901234567890"}}]
  */
 import type { ApiObject } from '../../meta/object.js';
-import { deepFreeze, isRecord, type MutableRecord, setOwn } from '../../util/json.js';
+import { deepFreeze, isRecord, type MutableRecord, own, setOwn } from '../../util/json.js';
 import type { PlacedObject } from '../state.js';
 import type { JournalRecord } from './types.js';
 
@@ -87,7 +87,7 @@ function restored(object: unknown, exceptions: unknown): ApiObject {
 function restore(target: MutableRecord, exceptions: object): void {
   for (const [key, found] of Object.entries(exceptions)) {
     if (typeof found === 'string') setOwn(target, key, exactNumber(found));
-    else if (found !== null) restore(target[key] as MutableRecord, found as object);
+    else if (found !== null) restore(own(target, key) as MutableRecord, found as object);
   }
 }
 
@@ -95,7 +95,7 @@ function restore(target: MutableRecord, exceptions: object): void {
 function restoreAtPaths(object: unknown, exceptions: readonly [path: string[], text: string][]): void {
   for (const [path, text] of exceptions) {
     let target = object as MutableRecord;
-    for (const step of path.slice(0, -1)) target = target[step] as MutableRecord;
+    for (const step of path.slice(0, -1)) target = own(target, step) as MutableRecord;
     setOwn(target, path[path.length - 1] as string, exactNumber(text));
   }
 }

@@ -93,6 +93,20 @@ describe('a file journal', () => {
     expect(decodePlaced(encodePlaced(record))).toEqual(record);
   });
 
+  test.each([
+    ['the path of', '[[["__proto__","polluted"],"5"]]'],
+    ['the path to the prototype in', '[[["constructor","prototype","polluted"],"5"]]'],
+    ['the shape of', '{"__proto__":{"polluted":"5"}}'],
+    ['the shape of the prototype in', '{"constructor":{"prototype":{"polluted":"5"}}}'],
+  ])('a record of a hostile folder with %s a large number changes no prototype', (_where, exceptions) => {
+    try {
+      expect(() => decodePlaced(`["configmaps","default","a",{"spec":{}},${exceptions}]`)).toThrow(TypeError);
+      expect({}).not.toHaveProperty('polluted');
+    } finally {
+      Reflect.deleteProperty(Object.prototype, 'polluted');
+    }
+  });
+
   test('takes over the lock of a dead process, and reports the lock of another process', async () => {
     const path = newFolder();
     await createCluster({ journal: fileJournal(path) }).close();
