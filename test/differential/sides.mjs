@@ -113,6 +113,8 @@ const NO_ANSWER = -2;
 /** The age of an object in a table. */
 const AGE = /^\d+s$/;
 const CLUSTER_IP = /^10\.0\.\d+\.\d+$/;
+/** The same in a text that quotes an object. */
+const QUOTED_CLUSTER_IP = /(?<=clusterIPs?\\*":\[?\\*")10\.0\.\d+\.\d+/g;
 /** A watch without events: a server may send its headers with the first event. */
 function isSilentWatch({ status, body }) {
   return (status === 200 && Array.isArray(body) && body.length === 0) || status === 0;
@@ -145,6 +147,7 @@ function withoutRandomValues(value, key) {
     return value
       .replace(POINTER, '0xc000000000')
       .replace(VERSION, '<rv>')
+      .replace(QUOTED_CLUSTER_IP, '<address>')
       .replace(GO_TIME, '<time>')
       .replace(TYPE_NAME, 'selfType')
       .replaceAll(NO_BREAK_SPACE, ' ');
