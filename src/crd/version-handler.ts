@@ -30,9 +30,9 @@ import { OldValueContext } from './rules/old-value-context.js';
 import { scaleSpecErrors, scaleStatusErrors } from './scale.js';
 import type { StructuralSchema } from './structural-schema.js';
 import { applyDefaults, DefaultsTooLargeError, dropNulls, hasDroppedNulls, withDefaults } from './value/defaults.js';
-import { coerceEmbeddedResources, embeddedResourceErrors } from './value/embedded-resources.js';
+import { coerceEmbeddedResources, embeddedResourceErrors, hasEmbeddedResources } from './value/embedded-resources.js';
 import { listTypeErrors } from './value/list-types.js';
-import { pruneUnknown } from './value/prune.js';
+import { hasUnknown, pruneUnknown } from './value/prune.js';
 import { validateValue } from './value/validate.js';
 import { inWireOrder } from './value/wire-order.js';
 
@@ -170,8 +170,7 @@ export class VersionHandler implements CustomResourceHandler {
     if (handler === undefined || handler === this) {
       // A field that the strategy removed may have a default, and an apply may leave nulls. The next read applies the
       // default and drops the nulls, so the object is not marked as up to date.
-      const schema = this.#settings.schema();
-      if (this.#withDefaults(object) === object && !hasDroppedNulls(schema, object)) this.#upToDate.add(object);
+      if (this.#isComplete(object)) this.#upToDate.add(object);
       return object;
     }
     return chain(converter.convert([object], storageApiVersion), ([converted]) =>
@@ -191,6 +190,11 @@ export class VersionHandler implements CustomResourceHandler {
   bringUpToDate(stored: ApiObject): ApiObject {
     if (this.#upToDate.has(stored)) return stored;
     const schema = this.#settings.schema();
+    // Most objects need no change and are not copied.
+    if (!hasUnknown(schema, stored, WHOLE_RESOURCE) && !hasEmbeddedResources(schema) && this.#isComplete(stored)) {
+      this.#upToDate.add(stored);
+      return stored;
+    }
     const value = copyJson(stored) as MutableRecord;
     pruneUnknown(schema, value, WHOLE_RESOURCE);
     dropNulls(schema, value);
@@ -203,6 +207,11 @@ export class VersionHandler implements CustomResourceHandler {
     return deepFreeze(inWireOrder(filled)) as ApiObject;
   }
 
+  /** Whether it has all defaults, and no nulls that a read drops. */
+  #isComplete(object: ApiObject): boolean {
+    return this.#withDefaults(object) === object && !hasDroppedNulls(this.#settings.schema(), object);
+  }
+
   /**
    * Undefined if the defaults are too large: an object that was written before they were added to the schema may have room for
    * any number of them. It is read without defaults.
@@ -213,9 +222,11 @@ export class VersionHandler implements CustomResourceHandler {
   }
 
   #pruned(object: ApiObject): ApiObject {
+    const schema = this.#settings.schema();
+    if (Object.isFrozen(object) && !hasUnknown(schema, object, WHOLE_RESOURCE)) return object;
     const value = copyJson(object) as MutableRecord;
-    const isClean = pruneUnknown(this.#settings.schema(), value, WHOLE_RESOURCE).length === 0;
-    return isClean && Object.isFrozen(object) ? object : (deepFreeze(inWireOrder(value)) as ApiObject);
+    pruneUnknown(schema, value, WHOLE_RESOURCE);
+    return deepFreeze(inWireOrder(value)) as ApiObject;
   }
 }
 

@@ -142,8 +142,16 @@ export function convertBeforeCommit(served: ServedKind, sealed: ApiObject): Mayb
   );
 }
 
-/** Converts a sealed object to its storage version, with its resourceVersion. */
-export function toStored(served: ServedKind, sealed: ApiObject, resourceVersion?: string): ApiObject {
+/**
+ * Converts a sealed object to its storage version, with its resourceVersion. `known`: the result without the
+ * resourceVersion, if the caller has it.
+ */
+export function toStored(
+  served: ServedKind,
+  sealed: ApiObject,
+  resourceVersion?: string,
+  known?: ApiObject,
+): ApiObject {
   const object = resourceVersion === undefined ? sealed : withResourceVersion(sealed, resourceVersion);
   const { storageKind, kind } = served;
   if (kind.customResourceHandler === undefined) {
@@ -151,6 +159,7 @@ export function toStored(served: ServedKind, sealed: ApiObject, resourceVersion?
   }
   const converted = convertedWrites.get(sealed);
   if (converted === undefined) {
+    if (known !== undefined && resourceVersion !== undefined) return withResourceVersion(known, resourceVersion);
     const stored = kind.customResourceHandler.convertToStorage(object);
     invariant(!isPromise(stored), 'convertBeforeCommit has run the asynchronous conversion');
     return stored;

@@ -29,11 +29,24 @@ export function pruneUnknown(
   return pruning.unknown.texts.sort(compareUtf8);
 }
 
+/** Whether {@link pruneUnknown} would change a value, which may be frozen. */
+export function hasUnknown(schema: StructuralSchema, value: unknown, options: PruneOptions = {}): boolean {
+  const pruning = new Pruning({ keepsUnknown: true });
+  pruning.prune(schema, value, options.isResource);
+  return pruning.found;
+}
+
 const RESOURCE_FIELDS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata']);
 
 class Pruning {
   readonly unknown = new BoundedTexts();
+  found = false;
+  readonly #keepsUnknown: boolean;
   readonly #path: (string | number)[] = [];
+
+  constructor({ keepsUnknown = false } = {}) {
+    this.#keepsUnknown = keepsUnknown;
+  }
 
   prune(schema: StructuralSchema | undefined, value: unknown, isRoot = false): void {
     const isResource = isRoot || schema?.embeddedResource === true;
@@ -69,6 +82,8 @@ class Pruning {
         this.prune(property ?? additionalSchema(schema as StructuralSchema), value[key]);
         this.#path.pop();
       } else if (!how.keeps) {
+        this.found = true;
+        if (this.#keepsUnknown) return;
         // At the top, the fields of every resource are removed without being reported.
         if (schema === undefined || this.#path.length > 0 || !RESOURCE_FIELDS.has(key)) this.#note(key);
         delete value[key];

@@ -40,29 +40,38 @@ export function fieldsOfIntent(node: SchemaNode, value: unknown): FieldSet {
   return set ?? EMPTY_SET;
 }
 
-/** Why a value does not match the schema; undefined if it does. Items of lists may be duplicates. */
-export function schemaProblem(node: SchemaNode, value: unknown): string | undefined {
-  if (matchesSchema(node, value)) return undefined;
+/** Why a value does not match the schema; undefined if it does. */
+export function schemaProblem(
+  node: SchemaNode,
+  value: unknown,
+  { allowsDuplicates = true }: { readonly allowsDuplicates?: boolean } = {},
+): string | undefined {
+  if (matchesSchema(node, value, allowsDuplicates)) return undefined;
   const problems = new BoundedTexts();
-  fieldsOf(node, value, { above: undefined, step: '', problems, allowsDuplicates: true });
+  fieldsOf(node, value, { above: undefined, step: '', problems, allowsDuplicates });
   return problems.texts.length === 0 ? undefined : new IntentError(problems.texts).message;
 }
 
 /** Whether {@link schemaProblem} finds nothing, without paths and field sets. */
-function matchesSchema(node: SchemaNode, value: unknown): boolean {
+function matchesSchema(node: SchemaNode, value: unknown, allowsDuplicates: boolean): boolean {
   if (value === null || value === undefined) return true;
   if (typeProblem(node, value) !== undefined) return false;
   switch (node.type) {
-    case 'list':
-      return listOf(value).every(
-        (item) => (!hasItems(node) || hasElement(node, item)) && matchesSchema(node.items, item),
-      );
+    case 'list': {
+      const items = listOf(value);
+      if (hasItems(node)) {
+        if (!items.every((item) => hasElement(node, item))) return false;
+        if (!allowsDuplicates && new Set(items.map((item) => itemElement(node, item))).size < items.length)
+          return false;
+      }
+      return items.every((item) => matchesSchema(node.items, item, allowsDuplicates));
+    }
     case 'object':
     case 'map': {
       const record = value as Readonly<Record<string, unknown>>;
       return Object.keys(record).every((name) => {
         const child = memberNode(node, name);
-        return child !== undefined && matchesSchema(child, record[name]);
+        return child !== undefined && matchesSchema(child, record[name], allowsDuplicates);
       });
     }
     case 'scalar':

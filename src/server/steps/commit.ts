@@ -12,6 +12,7 @@ import { type ObjectKey, StorageError } from '../../storage/types.js';
 import { quote } from '../../text/go/go-text.js';
 import { deepEqual } from '../../util/json.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
+import { nonOwnableParts } from '../ownable-fields.js';
 import { parseRevision } from '../revision.js';
 import {
   cacheConverted,
@@ -84,7 +85,8 @@ export function commitCreate(sealed: ApiObject, write: WriteOperation): ApiObjec
   requireServed(write);
   if (write.dryRun) {
     if (store.get(key) !== undefined) throw new StorageError('exists');
-    return throughStorage(sealed, served);
+    // The conversions to the storage version and back set the defaults of both.
+    return toServed(served, toStored(served, sealed));
   }
   const stored = store.commit({
     type: 'create',
@@ -109,11 +111,6 @@ function hasHiddenFields(write: WriteOperation): boolean {
 function committed(stored: ApiObject, write: WriteOperation): ApiObject {
   if (hasHiddenFields(write)) withHiddenFields.add(stored);
   return toServed(write.served, stored);
-}
-
-/** The object as a dry run returns it: converted to the storage version and back, with the defaults of both. */
-function throughStorage(sealed: ApiObject, served: ServedKind): ApiObject {
-  return toServed(served, toStored(served, sealed));
 }
 
 /** The CRD may have been deleted, or started terminating, while a plugin or conversion ran. */
@@ -148,37 +145,76 @@ export function commitDraft(draft: DraftObject, live: ApiObject, write: WriteOpe
  * Stores the next state, which is sealed with the live resourceVersion. An update without a change passes the live object
  * as `next` and keeps its resourceVersion.
  */
-export function commitUpdate(next: ApiObject, live: ApiObject, write: WriteOperation): ApiObject {
+export function commitUpdate(
+  next: ApiObject,
+  live: ApiObject,
+  write: WriteOperation,
+  changes: Changes = 'parts of the endpoint',
+): ApiObject {
+  const { served, server } = write;
   const key = keyFor(write, live.metadata.name);
-  if (isStoredAlready(next, live, write)) {
+  const before = storedObjectOf(live);
+  const after = storedFormToCompare(next, live, write, changes);
+  if (after !== undefined && deepEqual(after, before) && isReadAs(after, next, live, served)) {
     // The comparison is void if the object has changed meanwhile.
-    if (write.server.store.get(key) !== storedObjectOf(live)) throw new StorageError('stale');
+    if (server.store.get(key) !== before) throw new StorageError('stale');
     return live;
   }
-  const { served } = write;
-  if (write.dryRun) return throughStorage(next, served);
-  const stored = write.server.store.commit({
-    type: 'update',
-    key,
-    expected: storedObjectOf(live),
-    makeObject: (resourceVersion) => toStored(served, next, resourceVersion),
-  });
-  return committed(stored, write);
+  const toStore = (resourceVersion?: string): ApiObject =>
+    withStoredParts(toStored(served, next, resourceVersion, after), before, write, changes);
+  if (write.dryRun) return toServed(served, toStore());
+  return committed(server.store.commit({ type: 'update', key, expected: before, makeObject: toStore }), write);
+}
+
+type Changes = 'parts of the endpoint' | 'metadata';
+
+/**
+ * The reference server also compares with the object as it was read, which has the defaults of the schema: a write that
+ * removes a default stores the same object again. Conversion functions and webhooks are not called again for that.
+ * upstream: apiserver/pkg/storage/etcd3/store.go store.getStateFromObject
+ */
+function isReadAs(after: ApiObject, next: ApiObject, live: ApiObject, served: ServedKind): boolean {
+  if (next === live || served.kind.customResourceHandler?.mayBeAsynchronous !== false) return true;
+  return deepEqual(after, toStored(served, live));
+}
+
+/** Whether objects of a built-in kind are stored in another version than `served`. */
+function isConverted({ storageKind, kind }: ServedKind): boolean {
+  return storageKind !== undefined && kind.customResourceHandler === undefined;
+}
+
+/** Keeps what the write does not change as it is stored: the requested version may lack some of its fields. */
+function withStoredParts(form: ApiObject, before: ApiObject, write: WriteOperation, changes: Changes): ApiObject {
+  const { served, request } = write;
+  if (!isConverted(served)) return form;
+  const parts = nonOwnableParts(served, request.subresource ?? '');
+  const isKept = (part: string): boolean => (changes === 'metadata' ? part !== 'metadata' : parts.includes(part));
+  const kept = Object.entries(before).filter(([part]) => isKept(part));
+  return kept.length === 0 ? form : Object.freeze({ ...form, ...Object.fromEntries(kept) });
 }
 
 /**
- * Whether the stored object is what a write of `next` would store. After a change of the CRD, an update without a change
+ * The stored form of `next` if a write of it may change nothing. After a change of the CRD, an update without a change
  * may store the object in its current form; and an update may change only fields that the storage version does not have.
  */
-function isStoredAlready(next: ApiObject, live: ApiObject, write: WriteOperation): boolean {
+function storedFormToCompare(
+  next: ApiObject,
+  live: ApiObject,
+  write: WriteOperation,
+  changes: Changes,
+): ApiObject | undefined {
   const { served } = write;
   const stored = storedObjectOf(live);
-  if (served.kind.customResourceHandler === undefined) return next === live;
-  if (next !== live && served.storageKind === undefined) return false;
-  if (hasHiddenFields(write) || withHiddenFields.has(stored)) return false;
+  if (served.kind.customResourceHandler === undefined) {
+    if (next !== live) return undefined;
+    // The conversion from the requested version may lose fields.
+    return isConverted(served) ? withStoredParts(toStored(served, next), stored, write, changes) : stored;
+  }
+  if (next !== live && served.storageKind === undefined) return undefined;
+  if (hasHiddenFields(write) || withHiddenFields.has(stored)) return undefined;
   // Even an object that is served as it is stored may have another storage version now.
-  if (stored === live && served.storageKind === undefined) return true;
-  return deepEqual(toStored(served, next), stored);
+  if (stored === live && served.storageKind === undefined) return stored;
+  return toStored(served, next);
 }
 
 /** Stores changed metadata only; the rest of the object needs neither sealing nor conversion. */
@@ -186,10 +222,10 @@ export function commitMetadata(draft: DraftMeta, live: ApiObject, write: WriteOp
   const { served } = write;
   const metadata = sealMetadata(draft, live.metadata.resourceVersion);
   if (deepEqual(metadata, live.metadata))
-    return served.kind.customResourceHandler === undefined ? commitUpdate(live, live, write) : live;
+    return served.kind.customResourceHandler === undefined ? commitUpdate(live, live, write, 'metadata') : live;
   const next: ApiObject = Object.freeze({ ...live, metadata });
   const { customResourceHandler: custom } = served.kind;
-  if (custom === undefined) return commitUpdate(next, live, write);
+  if (custom === undefined) return commitUpdate(next, live, write, 'metadata');
   if (write.dryRun) return next;
   // The stored object gets the defaults that it lacks.
   if (served.storageKind === undefined || !custom.mayBeAsynchronous) return commitUpdate(next, live, write);

@@ -6,7 +6,7 @@
 import type { CustomResourceHandler } from '../../kinds/custom-resource-handler.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
 import type { FieldSet } from '../../merge/apply/field-set.js';
-import { fieldsOfIntent, IntentError } from '../../merge/apply/intent-fields.js';
+import { schemaProblem } from '../../merge/apply/intent-fields.js';
 import {
   capUpdaters,
   type Entries,
@@ -122,9 +122,13 @@ export function trackOwnershipOnUpdate(draft: DraftObject, live: ApiObject, writ
   }
 }
 
-/** False if the live object, which may come from another version, does not match the schema of the requested version. */
+/**
+ * False if the live object does not match the schema of the requested version: it was written in another version, or with
+ * another schema of the CRD.
+ */
 function isTrackableVersion(live: ApiObject, served: ServedKind): boolean {
-  return served.storageKind === undefined || untrackableReason(live, served) === undefined;
+  if (served.storageKind === undefined && served.kind.customResourceHandler === undefined) return true;
+  return untrackableReason(live, served) === undefined;
 }
 
 /** `other`: entries of other managers change too. Undefined: the general path computes the managers. */
@@ -332,8 +336,9 @@ function inCustomVersion(
 
 /** Rejects undeclared fields, and items of a set or a keyed list that occur twice. */
 function requireTrackable(schema: ObjectNode, { metadata, ...body }: ApiObject): void {
-  const check = () => fieldsOfIntent(schema, { ...body, metadata: { ...metadata, managedFields: undefined } });
-  translateError(IntentError, check, ({ message }) => new IncompatibleVersionError(message));
+  const object = { ...body, metadata: { ...metadata, managedFields: undefined } };
+  const problem = schemaProblem(schema, object, { allowsDuplicates: false });
+  if (problem !== undefined) throw new IncompatibleVersionError(problem);
 }
 
 function toStorageVersion(from: ServedKind, object: ApiObject): ApiObject {

@@ -25,7 +25,9 @@ export function isTrackable(draft: DraftObject, { served }: WriteOperation): boo
 /** Why apply cannot represent a stored object in the requested version; undefined if it can. */
 export function untrackableReason(live: ApiObject, { kind, schema }: ServedKind): string | undefined {
   const isChecked = kind.representation === 'struct' && kind.customResourceHandler === undefined;
-  return isChecked && isDecodedTrackable(schema, live) ? undefined : schemaProblem(schema, live);
+  if (isChecked && isDecodedTrackable(schema, live)) return undefined;
+  // Decoding has checked the metadata of a custom resource.
+  return schemaProblem(schema, kind.customResourceHandler === undefined ? live : { ...live, metadata: undefined });
 }
 
 /** The same for a decoded struct. Its own managedFields are not part of what apply represents. */

@@ -68,6 +68,40 @@ describe('conversion strategy None', () => {
     expect((await status.patch('a', change, { dryRun: true })).metadata.resourceVersion).toBe(cluster.resourceVersion);
   });
 
+  test('stores an update that removes a default of the storage version', async () => {
+    const cluster = testCluster();
+    const status = { ...object({ size: INTEGER }), default: { size: -1 } };
+    const whole = { spec: object({}), status: object({ size: INTEGER }) };
+    const subresources = { status: {} };
+    const v2 = version({ name: 'v2', storage: false, whole: object(whole), subresources });
+    await define(cluster, { versions: [version({ whole: object({ ...whole, status }), subresources }), v2] });
+    const created = await api(cluster, 'v2').create(widget('a'));
+    expect(created).toMatchObject({ status: { size: -1 } });
+    const statusApi = api(cluster, 'v2').subresource('status' as never) as unknown as Api<Custom>;
+    const written = await statusApi.patch('a', mergePatch({ status: null }) as never);
+    expect(written).toMatchObject({ status: { size: -1 } });
+    expect(written.metadata.resourceVersion).not.toBe(created.metadata.resourceVersion);
+  });
+
+  test('drops managedFields with an update of an object that does not match the schema', async () => {
+    const cluster = testCluster();
+    const list = { type: 'array', items: { type: 'string' }, default: ['p'] };
+    const lists = version({ name: 'v2', storage: false, spec: object({ names: list, n: INTEGER }) });
+    await define(cluster, { versions: [version({ spec: object({ names: { type: 'string' } }) }), lists] });
+    const created = await api(cluster, 'v2').create(widget('a', { n: 1 }));
+    expect(created).toMatchObject({ spec: { names: ['p'] }, metadata: { managedFields: [{}] } });
+    const updated = await api(cluster).patch('a', mergePatch({ spec: null }) as never);
+    expect(updated.metadata.managedFields).toBeUndefined();
+    for (const name of ['b', 'c']) await api(cluster).create(widget(name, { names: 'p' }));
+    await redefine(cluster, (spec) => {
+      spec['versions'] = [version({ spec: object({ names: list }) })];
+    });
+    const repaired = await api(cluster).patch('b', mergePatch({ spec: { names: ['q'] } }) as never);
+    expect(repaired.metadata.managedFields).toBeUndefined();
+    const labelled = await api(cluster).patch('c', mergePatch({ metadata: { labels: { x: 'y' } } }) as never);
+    expect(labelled.metadata.managedFields).toBeUndefined();
+  });
+
   test('keeps the version of a field manager without a conversion', async () => {
     const cluster = testCluster();
     const spec = object({ size: INTEGER, colour: { type: 'string' } });
@@ -255,6 +289,19 @@ describe('a conversion function', () => {
     await api(cluster).delete('a');
     expect(calls).toEqual([]);
   });
+});
+
+test('converts an update once in each direction', async () => {
+  const calls: string[] = [];
+  const cluster = await converting((draft: Spec, to: string) => {
+    calls.push(to);
+    return convert(draft, to);
+  });
+  const created = await api(cluster, 'v2').create(widget('a', { dimensions: { size: 1 } }));
+  calls.length = 0;
+  const updated = await api(cluster, 'v2').update({ ...created, spec: { dimensions: { size: 2 } } } as never);
+  expect(updated['spec']).toEqual({ dimensions: { size: 2 } });
+  expect(calls).toEqual(['v1', 'v2']);
 });
 
 test('ends a watch of past events with the error of a conversion', async () => {

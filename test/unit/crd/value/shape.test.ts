@@ -10,12 +10,12 @@ import { structuralSchemaOf } from '../../../../src/crd/structural-schema.js';
 import { applyDefaults, dropNulls, withDefaults } from '../../../../src/crd/value/defaults.js';
 import { coerceEmbeddedResources, embeddedResourceErrors } from '../../../../src/crd/value/embedded-resources.js';
 import { listTypeErrors } from '../../../../src/crd/value/list-types.js';
-import { pruneUnknown } from '../../../../src/crd/value/prune.js';
+import { hasUnknown, pruneUnknown } from '../../../../src/crd/value/prune.js';
 import { inWireOrder } from '../../../../src/crd/value/wire-order.js';
 import { kubernetesDialect } from '../../../../src/meta/dialect.js';
 import { type FieldError, printFieldError } from '../../../../src/meta/field-error.js';
 import type { JSONSchemaProps } from '../../../../src/schema/json-schema.js';
-import { copyJson, deepFreeze } from '../../../../src/util/json.js';
+import { copyJson, deepEqual, deepFreeze } from '../../../../src/util/json.js';
 
 interface Case {
   readonly schema: JSONSchemaProps;
@@ -40,7 +40,9 @@ const sortedErrors = (errors: readonly FieldError[]) =>
 const COMPUTE: Readonly<Record<Operation, (one: Case) => unknown>> = {
   prune({ schema, value: given, isResource = false }) {
     const value = copyJson(given);
+    const finds = hasUnknown(view(schema), deepFreeze(copyJson(given)), { isResource });
     const paths = pruneUnknown(view(schema), value, { isResource });
+    expect(finds).toBe(!deepEqual(value, given));
     return { paths: paths.length === 0 ? null : paths, value };
   },
   nulls({ schema, value: given }) {

@@ -13,6 +13,7 @@ const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' };
 const open = (options = {}) => testCluster(options).api(HorizontalPodAutoscaler);
 const input = (more: object = {}) => ({ metadata: { name: 'h' }, spec: { scaleTargetRef, maxReplicas: 5, ...more } });
 const cpu = { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 80 } } };
+const cpu50 = { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 50 } } };
 const M = 'spec.metrics[0]';
 const metric = (type: string, source: object) => ({
   metrics: [{ type, [type.charAt(0).toLowerCase() + type.slice(1)]: source }],
@@ -178,6 +179,21 @@ describe('a HorizontalPodAutoscaler in v1', () => {
     const { annotations: _, ...bare } = metadata;
     await older.update({ metadata: bare, spec });
     expect((await newer.get('h')).status.conditions).toMatchObject(conditions);
+  });
+
+  test('does not change the stored spec through the status or a deletion in v1', async () => {
+    const cluster = testCluster();
+    const target = { type: 'Utilization', averageUtilization: 50, value: '5m' };
+    const metrics = [{ type: 'Resource', resource: { name: 'cpu', target } }];
+    await cluster.api(HorizontalPodAutoscaler).create(input({ metrics }) as never);
+    const v1 = cluster.api(HorizontalPodAutoscalerV1);
+    await v1.subresource('status').patch('h', mergePatch({ metadata: { finalizers: ['example.com/a'] } }));
+    expect((await cluster.api(HorizontalPodAutoscaler).get('h')).spec.metrics).toEqual(metrics);
+    await v1.delete('h');
+    expect((await cluster.api(HorizontalPodAutoscaler).get('h')).spec.metrics).toEqual(metrics);
+    // Even an update without a change is converted.
+    await v1.patch('h', mergePatch({ spec: { maxReplicas: 5 } }));
+    expect((await cluster.api(HorizontalPodAutoscaler).get('h')).spec.metrics).toEqual([cpu50]);
   });
 
   test('ignores annotations that cannot be decoded', () => {

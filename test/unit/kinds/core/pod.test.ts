@@ -279,6 +279,11 @@ describe('a pod spec', () => {
       'seccompProfile.type: Unsupported value: "Odd": supported values: "Localhost", "RuntimeDefault", "Unconfined"',
     ],
     [
+      { seccompProfile: { type: 'a\\b', localhostProfile: 'p' } },
+      'seccompProfile.type: Unsupported value: "a\\\\b": supported values: "Localhost", "RuntimeDefault", "Unconfined"',
+      'seccompProfile.localhostProfile: Invalid value: core.SeccompProfile{Type:"a\\\\b", LocalhostProfile:(*string)(0xc000000000)}: can only be set when seccomp type is Localhost',
+    ],
+    [
       { seccompProfile: { type: 'Localhost' } },
       'seccompProfile.localhostProfile: Required value: must be set when seccomp type is Localhost',
     ],

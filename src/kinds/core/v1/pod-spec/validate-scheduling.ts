@@ -14,7 +14,7 @@ import {
   patternMessage,
   qualifiedNameProblems,
 } from '../../../../meta/names.js';
-import { verbatim } from '../../../../text/go/go-text.js';
+import { quote, verbatim } from '../../../../text/go/go-text.js';
 import { append } from '../../../../util/arrays.js';
 import type {
   HostAlias,
@@ -210,7 +210,7 @@ function sourcesProblems(path: string, claim: PodResourceClaim): FieldError[] {
   if (!both && !none) return [];
   // Go prints pointer addresses, which differ from run to run; this one is a placeholder.
   const pointer = both ? '0xc000000000' : 'nil';
-  const value = `core.PodResourceClaim{Name:"${name}", ResourceClaimName:(*string)(${pointer}), ResourceClaimTemplateName:(*string)(${pointer})}`;
+  const value = `core.PodResourceClaim{Name:${quote(name)}, ResourceClaimName:(*string)(${pointer}), ResourceClaimTemplateName:(*string)(${pointer})}`;
   const detail = both
     ? 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified'
     : 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`';

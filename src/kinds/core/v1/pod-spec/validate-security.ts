@@ -13,7 +13,7 @@ import {
   tooLong,
 } from '../../../../meta/field-error.js';
 import { byteLength } from '../../../../meta/names.js';
-import { verbatim } from '../../../../text/go/go-text.js';
+import { quote, verbatim } from '../../../../text/go/go-text.js';
 import type {
   AppArmorProfile,
   PodSecurityContext,
@@ -128,7 +128,7 @@ function seccompProblems(path: string, profile: SeccompProfile | undefined): Fie
   if (type !== 'Localhost') {
     if (localhostProfile === undefined) return ofType;
     // Go prints a pointer address, which differs from run to run; this one is a placeholder.
-    const value = verbatim(`core.SeccompProfile{Type:"${type}", LocalhostProfile:(*string)(0xc000000000)}`);
+    const value = verbatim(`core.SeccompProfile{Type:${quote(type)}, LocalhostProfile:(*string)(0xc000000000)}`);
     return [...ofType, invalid(at, value, 'can only be set when seccomp type is Localhost')];
   }
   if (localhostProfile === undefined) return [required(at, 'must be set when seccomp type is Localhost')];
