@@ -26,6 +26,30 @@ export interface EventDocument {
   readonly object: Document;
 }
 
+/** The steps of an encoding. The result may consist of consecutive parts. */
+export type EncodingSteps = Generator<undefined, Encoded | readonly string[]>;
+
+const STEP_LENGTH = 64 * 1024;
+
+/** The encodings of frozen objects are cached. */
+export function isFrozenObject(item: unknown): item is object {
+  return typeof item === 'object' && item !== null && Object.isFrozen(item);
+}
+
+/** Encodes items with a function that returns the length of the result, in steps of about {@link STEP_LENGTH}. */
+export function* encodeEach<Item>(
+  items: readonly Item[],
+  encode: (item: Item, index: number) => number,
+): Generator<undefined, void> {
+  let length = 0;
+  for (let index = 0; index < items.length; index++) {
+    length += encode(items[index] as Item, index);
+    if (length < STEP_LENGTH) continue;
+    length = 0;
+    yield;
+  }
+}
+
 export interface Codec {
   /** The media type in Accept and Content-Type: `application/json`. */
   mediaType(dialect: Dialect): string;
@@ -44,10 +68,8 @@ export interface Codec {
    * identity.
    */
   encode(document: Document, options: EncodeOptions): Encoded;
-  /**
-   * Encodes a response in consecutive parts, so that a long list can be sent while it is encoded. Optional.
-   */
-  encodeParts?(document: Document, options: EncodeOptions): readonly string[];
+  /** The same in steps, so that other requests are answered while a long list is encoded. Optional. */
+  encodeSteps?(document: Document, options: EncodeOptions): EncodingSteps;
 }
 
 export interface StreamCodec {

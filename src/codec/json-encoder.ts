@@ -5,6 +5,7 @@
 
 import type { ApiObject } from '../meta/object.js';
 import { escapeForPages } from '../util/json.js';
+import { encodeEach } from './codec.js';
 
 const bareItems = new WeakMap<ApiObject, object>();
 
@@ -37,9 +38,12 @@ export function encodeCached(object: object): string {
   return text;
 }
 
-/** Encodes a document in pieces. The items of a list are encoded one by one, with the cache. */
-export function encodeDocument(document: object): string[] {
-  const items: unknown = 'items' in document ? document.items : undefined;
+/**
+ * Encodes a document in pieces. The items of a list and the rows of a table are encoded one by one, with the cache: the text
+ * of all of them can be too long for a regular expression, which ends the process.
+ */
+export function* encodeDocument(document: object): Generator<undefined, string[]> {
+  const items: unknown = 'items' in document ? document.items : 'rows' in document ? document.rows : undefined;
   if (!Array.isArray(items) || items.length === 0) return [encodeCached(document)];
   const pieces: string[] = [];
   let head = '{';
@@ -51,7 +55,10 @@ export function encodeDocument(document: object): string[] {
       continue;
     }
     pieces.push(`${head}[`);
-    for (let i = 0; i < items.length; i++) appendItem(pieces, items[i], i === 0);
+    yield* encodeEach(items, (item: unknown, index) => {
+      appendItem(pieces, item, index === 0);
+      return (pieces[pieces.length - 1] as string).length;
+    });
     head = ']';
   }
   pieces.push(`${head}}`);
@@ -64,8 +71,16 @@ function appendItem(pieces: string[], item: unknown, isFirst: boolean): void {
     return;
   }
   const tail = tailOfBare(item);
-  if (tail === undefined) pieces.push(isFirst ? encodeCached(item) : `,${encodeCached(item)}`);
+  if (tail === undefined) pieces.push(isFirst ? encodeItem(item) : `,${encodeItem(item)}`);
   else pieces.push(isFirst ? '{' : ',{', tail);
+}
+
+/** The row of a table is new, but the object at its end may be a stored one. */
+function encodeItem(item: object): string {
+  if (!('cells' in item) || Object.isFrozen(item) || Object.keys(item).at(-1) !== 'object') return encodeCached(item);
+  const { object, ...row } = item as { readonly object?: unknown };
+  if (typeof object !== 'object' || object === null || !Object.isFrozen(object)) return encodeJson(item);
+  return `${encodeJson(row).slice(0, -1)},"object":${encodeCached(object)}}`;
 }
 
 /** The texts of bare items without the opening brace: slices of the objects' texts, which share memory with them. */
@@ -85,10 +100,13 @@ function tailOfBare(item: object): string | undefined {
   return tail;
 }
 
-/** Indents compact JSON text by two spaces, without a final line feed. Empty objects and arrays stay on one line. */
-export function indentJson(text: string): string {
+/**
+ * Indents compact JSON text by two spaces, without a final line feed. Empty objects and arrays stay on one line.
+ * `nesting`: the depth before the text; updated to that after the text.
+ */
+export function indentJson(text: string, nesting = { depth: 0 }): string {
   let out = '';
-  let depth = 0;
+  let { depth } = nesting;
   for (let at = 0; at < text.length; at++) {
     const character = text[at] ?? '';
     if (character === '"') {
@@ -103,6 +121,7 @@ export function indentJson(text: string): string {
     else if (character === ':') out += ': ';
     else out += character;
   }
+  nesting.depth = depth;
   return out;
 }
 

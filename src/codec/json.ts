@@ -6,8 +6,9 @@ import type { RequestBody } from '../protocol/body.js';
 import { BodyError, SUMMARY_LENGTH } from '../protocol/body.js';
 import { JsonSyntaxError, parseJson } from '../text/json/parse-json.js';
 import { toHex } from '../util/bytes.js';
+import { resultOf } from '../util/clock.js';
 import type { ParsedBody } from '../util/json.js';
-import type { Codec } from './codec.js';
+import type { Codec, Document, EncodeOptions } from './codec.js';
 import { encodeCached, encodeDocument, indentJson } from './json-encoder.js';
 
 export const jsonCodec: Codec = {
@@ -22,13 +23,22 @@ export const jsonCodec: Codec = {
   // A byte order mark is not JSON white space, so it is kept and rejected by the parser.
   body: (bytes) => jsonBody(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)),
   // A compact body ends with a line feed, an indented one does not.
-  encode(document, { pretty }) {
-    const text = encodeDocument(document).join('');
-    return pretty ? indentJson(text) : `${text}\n`;
-  },
-  encodeParts: (document, options) =>
-    options.pretty ? [indentJson(encodeDocument(document).join(''))] : [...encodeDocument(document), '\n'],
+  encode: (document, options) => resultOf(encodeSteps(document, options)).join(''),
+  encodeSteps,
 };
+
+function* encodeSteps(document: Document, { pretty }: EncodeOptions): Generator<undefined, readonly string[]> {
+  const pieces = yield* encodeDocument(document);
+  // The rows of a table are not shared by responses.
+  if (!pretty) return 'rows' in document ? [`${pieces.join('')}\n`] : [...pieces, '\n'];
+  const nesting = { depth: 0 };
+  let text = '';
+  for (const piece of pieces) {
+    text += indentJson(piece, nesting);
+    yield;
+  }
+  return [text];
+}
 
 /** A request body of JSON text. `read` throws BodyError with the syntax error, to which the caller adds a prefix. */
 export function jsonBody(text: string): RequestBody {

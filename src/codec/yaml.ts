@@ -30,9 +30,10 @@ import {
 } from '../text/yaml/index.js';
 import { append } from '../util/arrays.js';
 import { decodeUtf8 } from '../util/bytes.js';
+import { resultOf } from '../util/clock.js';
 import type { MutableRecord, ParsedBody } from '../util/json.js';
 import { isRecord, setOwn, withSortedKeys } from '../util/json.js';
-import type { Codec } from './codec.js';
+import { type Codec, encodeEach } from './codec.js';
 import { bodySummary } from './json.js';
 
 export const yaml: Codec = {
@@ -40,7 +41,8 @@ export const yaml: Codec = {
   carries: 'all kinds',
   tables: true,
   body: (bytes) => yamlDocumentBody(decodeUtf8(bytes)),
-  encode: encodeDocument,
+  encode: (document) => resultOf(encodeSteps(document)).join(''),
+  encodeSteps,
 };
 
 /** The texts of frozen documents and of frozen items, which differ in indentation. */
@@ -219,18 +221,29 @@ function toJsonObject(mapping: YamlMapping): MutableRecord {
   return object;
 }
 
-/** Encodes the items of a list one by one, with the cache; items do not depend on each other. */
-function encodeDocument(document: object): string {
-  if (!('items' in document) || !Array.isArray(document.items) || document.items.length === 0) {
-    return kept(documents, document, writeYaml);
-  }
-  const list: readonly unknown[] = document.items;
-  const keys = Object.keys(document).sort(compareKeys);
+/**
+ * Encodes the items of a list, or the rows of a table, one by one, with the cache; they do not depend on each other.
+ */
+function* encodeSteps(document: object): Generator<undefined, readonly string[]> {
   const record: Readonly<Record<string, unknown>> = { ...document };
-  return keys
-    .filter((key) => record[key] !== undefined)
-    .map((key) => (key === 'items' ? ITEMS + list.map(encodeItem).join('') : writeYaml({ [key]: record[key] })))
-    .join('');
+  const listKey = 'rows' in record ? 'rows' : 'items';
+  const list = record[listKey];
+  if (!Array.isArray(list) || list.length === 0) return [kept(documents, document, writeYaml)];
+  let text = '';
+  for (const key of Object.keys(record).sort(compareKeys)) {
+    if (record[key] === undefined) continue;
+    if (key !== listKey) {
+      text += writeYaml({ [key]: record[key] });
+      continue;
+    }
+    text += `${key}:\n`;
+    yield* encodeEach(list, (item: unknown) => {
+      const added = encodeItem(item);
+      text += added;
+      return added.length;
+    });
+  }
+  return [text];
 }
 
 function encodeItem(item: unknown): string {

@@ -4,8 +4,10 @@
 import type { Document, Encoded } from '../codec/codec.js';
 import { jsonCodec } from '../codec/json.js';
 import type { Dialect } from '../meta/dialect.js';
-import { failure, StatusError } from '../meta/errors.js';
+import { errors, failure, StatusError } from '../meta/errors.js';
 import type { Answer, ByteSource } from '../protocol/http.js';
+import { inTurns } from '../util/clock.js';
+import { chain, type MaybePromise } from '../util/maybe-promise.js';
 import { partsStream } from './chunk.js';
 import { toHeaderBytes } from './header-values.js';
 import type { Representation } from './negotiate.js';
@@ -43,9 +45,22 @@ export interface DocumentAnswer {
 /** Encodes a document in the negotiated representation. */
 export function respondDocument(envelope: Envelope, { code, document, form, headers }: DocumentAnswer): Answer {
   const { codec, mediaType, pretty } = form;
-  const options = { dialect: envelope.dialect, pretty };
-  const body = codec.encodeParts?.(document, options) ?? codec.encode(document, options);
+  const body = codec.encode(document, { dialect: envelope.dialect, pretty });
   return respondBody(envelope, { code, body, headers: { 'Content-Type': mediaType, ...headers } });
+}
+
+/** The same for a document that may be a long list: other requests are answered while it is encoded. */
+export function respondInSteps(envelope: Envelope, answer: DocumentAnswer, signal: AbortSignal): MaybePromise<Answer> {
+  const { code, document, form, headers } = answer;
+  const { codec, mediaType, pretty } = form;
+  const steps = codec.encodeSteps?.(document, { dialect: envelope.dialect, pretty });
+  if (steps === undefined) return respondDocument(envelope, answer);
+  const check = (): void => {
+    if (signal.aborted) throw errors.timeout('the request was given up', 0);
+  };
+  return chain(inTurns(steps, check), (body) =>
+    respondBody(envelope, { code, body, headers: { 'Content-Type': mediaType, ...headers } }),
+  );
 }
 
 /** An error response. `form` is undefined when the client accepts no available encoding; it then gets indented JSON. */

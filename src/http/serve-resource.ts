@@ -22,7 +22,7 @@ import { chooseErrorRepresentation, chooseRepresentation, readPatchType, routerR
 import { percentDecode, type ResourceRoute } from './path.js';
 import { isInitialStateRequested, readIncludedObject } from './query.js';
 import { readRequest } from './read-request.js';
-import { respondDocument, respondEmpty, respondStream } from './respond.js';
+import { respondEmpty, respondInSteps, respondStream } from './respond.js';
 import type { DocumentOptions } from './response-document.js';
 import { toDocument } from './response-document.js';
 import type { Action, ServedResource } from './routes.js';
@@ -206,7 +206,8 @@ function respondToAction(
     if (sent.code === 204) return respondEmpty(envelope, 204);
     const document = toDocument(sent.object, presentation());
     exchange.document = document;
-    return respondDocument(envelope, { code: sent.code, document, form: withPretty(exchange, form) });
+    const answer = { code: sent.code, document, form: withPretty(exchange, form) };
+    return respondInSteps(envelope, answer, exchange.request.signal);
   }
   const { stream } = form.codec;
   // The events will not be read.

@@ -66,7 +66,7 @@ async function* chunksOf(source: ByteSource): AsyncGenerator<Uint8Array> {
 type Destroyable = Pick<EventEmitter, 'on' | 'off'> & { destroy(): unknown };
 
 /** Resolves when the socket has drained or closed. It is closed if that takes longer than the limit. */
-export function waitForDrain(outgoing: Destroyable, limitMs: number | undefined): Promise<void> {
+export function waitForDrain(outgoing: Destroyable, limitMs?: number): Promise<void> {
   return untilTaken(outgoing, limitMs, (done) => outgoing.on('drain', done));
 }
 

@@ -6,6 +6,7 @@ import type { WebSocket } from 'ws';
 import type { MessageSocket } from '../protocol/http.js';
 import { nextTurn, systemClock } from '../util/clock.js';
 import { HeldBytes } from './held-bytes.js';
+import { UnreadResponses } from './unread-responses.js';
 
 /** Above this many unsent bytes, the next message waits. */
 const MAX_UNSENT_BYTES = 1024 * 1024;
@@ -87,10 +88,13 @@ export class WebSocketMessages implements MessageSocket {
     const { isText, onMessage } = this.#options;
     onMessage(message.length);
     this.#unsentMessages++;
+    const key = {};
+    unsent.addMessage(key, message, () => webSocket.terminate());
     return new Promise((resolve) => {
       // Also called when the connection closes before the message is sent.
       webSocket.send(message, { binary: !isText }, () => {
         this.#unsentMessages--;
+        unsent.remove(key);
         resolve();
       });
       if (webSocket.bufferedAmount <= MAX_UNSENT_BYTES && this.#unsentMessages <= MAX_UNSENT_MESSAGES) resolve();
@@ -153,6 +157,7 @@ export class WebSocketMessages implements MessageSocket {
 }
 
 const held = new HeldBytes<WebSocketMessages>();
+const unsent = new UnreadResponses<object>();
 /** Less does not count: most connections hold a few bytes. */
 const MIN_HELD_BYTES = 256 * 1024;
 

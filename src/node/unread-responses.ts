@@ -1,8 +1,10 @@
 /**
- * Limits the responses that clients have not read. A response that is encoded as a whole stays in memory until its client has
- * taken it, and a client can ask for large lists on many connections.
+ * Limits what clients have not read: responses that are encoded as a whole, and the events of watches. It stays in memory
+ * until the client has taken it, and a client can ask for large lists and objects on many connections.
  */
 import { type Clock, systemClock } from '../util/clock.js';
+import { waitForDrain } from './byte-sources.js';
+import type { Outgoing } from './outgoing-response.js';
 
 /** How long a client may take to read a response. The reference server gives a request so long, including its response. */
 export const MAX_UNREAD_MS = 60_000;
@@ -15,7 +17,9 @@ interface UnreadBody {
   /** What is still in memory. */
   bytes: number;
   readonly cutOff: () => void;
-  readonly undoLimit: () => void;
+  readonly undoLimit?: () => void;
+  /** Several watches may send the same one. */
+  readonly message?: Uint8Array;
 }
 
 /** Bodies by the response or request that they belong to. */
@@ -25,6 +29,8 @@ export class UnreadResponses<Key> {
   #bytes = 0;
   /** In the order in which they were read last. */
   readonly #unread = new Map<Key, UnreadBody>();
+  /** To how many clients each message is sent: it is in memory once. */
+  readonly #messages = new Map<Uint8Array, number>();
 
   constructor(maxBytes = MAX_UNREAD_BYTES, clock: Clock = systemClock) {
     this.#maxBytes = maxBytes;
@@ -34,14 +40,30 @@ export class UnreadResponses<Key> {
   /** A response starts whose body is in memory. The newest one is never cut off for its size. */
   add(key: Key, bytes: number, cutOff: () => void): void {
     if (bytes < MIN_BYTES) return;
+    this.#makeRoom(bytes);
+    const undoLimit = this.#clock.after(MAX_UNREAD_MS, cutOff, { background: true });
+    this.#unread.set(key, { bytes, cutOff, undoLimit });
+    this.#bytes += bytes;
+  }
+
+  /** The same for a message of a watch, which its client may read at any time. */
+  addMessage(key: Key, message: Uint8Array, cutOff: () => void): void {
+    if (message.length < MIN_BYTES) return;
+    const count = this.#messages.get(message) ?? 0;
+    this.#messages.set(message, count + 1);
+    if (count === 0) {
+      this.#makeRoom(message.length);
+      this.#bytes += message.length;
+    }
+    this.#unread.set(key, { bytes: 0, cutOff, message });
+  }
+
+  #makeRoom(bytes: number): void {
     for (const [oldest, unread] of this.#unread) {
       if (this.#bytes + bytes <= this.#maxBytes) break;
       this.remove(oldest);
       unread.cutOff();
     }
-    const undoLimit = this.#clock.after(MAX_UNREAD_MS, cutOff, { background: true });
-    this.#unread.set(key, { bytes, cutOff, undoLimit });
-    this.#bytes += bytes;
   }
 
   /** A part of the body was read and is no longer in memory. */
@@ -60,8 +82,24 @@ export class UnreadResponses<Key> {
   remove(key: Key): void {
     const unread = this.#unread.get(key);
     if (unread === undefined) return;
-    unread.undoLimit();
-    this.#bytes -= unread.bytes;
+    const { bytes, message, undoLimit } = unread;
+    undoLimit?.();
+    this.#bytes -= bytes;
     this.#unread.delete(key);
+    if (message === undefined) return;
+    const count = (this.#messages.get(message) ?? 0) - 1;
+    if (count > 0) this.#messages.set(message, count);
+    else if (this.#messages.delete(message)) this.#bytes -= message.length;
   }
+}
+
+/** Resolves when the system has taken a message of a watch, or the connection is closed. */
+export async function untilTaken(
+  outgoing: Outgoing,
+  message: Uint8Array,
+  unread: UnreadResponses<Outgoing>,
+): Promise<void> {
+  unread.addMessage(outgoing, message, () => outgoing.destroy());
+  await waitForDrain(outgoing);
+  unread.remove(outgoing);
 }

@@ -1,6 +1,7 @@
 /**
  * The only module that calls Date and setTimeout. A test controls time by passing its own Clock to `createCluster`.
  */
+import type { MaybePromise } from './maybe-promise.js';
 
 /** Cancels the operation that returned it; further calls do nothing. */
 export type Undo = () => void;
@@ -90,14 +91,44 @@ function messageTurns(): (run: () => void) => void {
 
 const LONGEST_TURN_MS = 50;
 
-/** Runs the steps of a long computation, and lets others run in between. */
-export async function inTurns<Result>(steps: Generator<undefined, Result>): Promise<Result> {
-  let beganMs = realTime();
+/**
+ * Runs the steps of a computation. A long one returns a promise: other work runs between its turns. `check` may throw
+ * before each later turn.
+ */
+export function inTurns<Result>(steps: Generator<undefined, Result>, check?: () => void): MaybePromise<Result> {
+  const step = runTurn(steps, waiting === 0 ? LONGEST_TURN_MS : 0);
+  return step.done === true ? step.value : runLaterTurns(steps, check);
+}
+
+/** Of all long computations, one runs in each turn of the event loop. */
+let lastTurn: Promise<void> = Promise.resolve();
+/** The number of those that wait for their turn. */
+let waiting = 0;
+
+async function runLaterTurns<Result>(steps: Generator<undefined, Result>, check?: () => void): Promise<Result> {
+  for (;;) {
+    waiting++;
+    lastTurn = lastTurn.then(nextTurn);
+    await lastTurn;
+    waiting--;
+    check?.();
+    const step = runTurn(steps, LONGEST_TURN_MS);
+    if (step.done === true) return step.value;
+  }
+}
+
+function runTurn<Result>(steps: Generator<undefined, Result>, longestMs: number): IteratorResult<undefined, Result> {
+  const beganMs = realTime();
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true || realTime() - beganMs >= longestMs) return step;
+  }
+}
+
+/** Runs the steps of a computation at once. */
+export function resultOf<Result>(steps: Generator<undefined, Result>): Result {
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;
-    if (realTime() - beganMs < LONGEST_TURN_MS) continue;
-    await nextTurn();
-    beganMs = realTime();
   }
 }

@@ -35,3 +35,19 @@ export function hasMoreContainers(value: unknown, max: number): boolean {
   count(value, 0);
   return left < 0;
 }
+
+/** Whether the JSON of a value, up to the depth that decoding allows, has more than about `max` characters. Escapes count as one. */
+export function hasMoreCharacters(value: unknown, max: number): boolean {
+  let left = max;
+  const count = (part: unknown, depth: number): void => {
+    left -= typeof part === 'string' ? part.length + 3 : 4;
+    if (typeof part !== 'object' || part === null || depth > MAX_DEPTH) return;
+    for (const key in part) {
+      if (left < 0) return;
+      left -= key.length;
+      count((part as Readonly<Record<string, unknown>>)[key], depth + 1);
+    }
+  };
+  count(value, 0);
+  return left < 0;
+}

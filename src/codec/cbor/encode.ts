@@ -5,6 +5,7 @@
  * A layer on cbor-x writes the same bytes, but is larger than this codec: see docs/decisions/0013-own-cbor.md.
  */
 import { jsonView } from '../../util/json.js';
+import { encodeEach, isFrozenObject } from '../codec.js';
 import { ARRAY, BYTES, MAP, type MajorType, NEGATIVE, POSITIVE } from './head.js';
 
 /** The self-described CBOR tag, the prefix of each document. */
@@ -19,6 +20,14 @@ export function encodeDocument(document: object): Uint8Array {
   writer.raw(SELF_DESCRIBED);
   writer.document(document);
   return writer.written();
+}
+
+/** Encodes the items of a list in steps; the document then consists of cached encodings. */
+export function* encodeSteps(document: object): Generator<undefined, Uint8Array> {
+  const items: unknown = 'items' in document ? document.items : undefined;
+  const frozen = Array.isArray(items) ? items.filter(isFrozenObject) : [];
+  yield* encodeEach(frozen, (item) => encodeKept(item).length);
+  return encodeDocument(document);
 }
 
 /** Encodes a watch event; its object is a document with its own prefix. */

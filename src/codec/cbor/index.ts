@@ -6,7 +6,7 @@ import { BodyError, type RequestBody, type TypeMeta } from '../../protocol/body.
 import type { ParsedBody } from '../../util/json.js';
 import { bytesSummary, type Codec } from '../codec.js';
 import { type Decoder, Decoder as DocumentDecoder, decodeMap } from './decode.js';
-import { encodeDocument, encodeEvent } from './encode.js';
+import { encodeDocument, encodeEvent, encodeSteps } from './encode.js';
 import { BYTES, CborFault, type MajorType, NEGATIVE, NotWellFormed, TEXT, TYPE_NAMES, TypeFault } from './head.js';
 import { requireWellFormed } from './well-formed.js';
 
@@ -27,6 +27,7 @@ export const cbor: Codec = {
   },
   body: cborBody,
   encode: encodeDocument,
+  encodeSteps,
 };
 
 /** A request body of CBOR bytes. The bytes must not change until it was read. */

@@ -11,7 +11,7 @@ import { BodyError } from '../../protocol/body.js';
 import { quote } from '../../text/go/go-text.js';
 import type { MutableRecord } from '../../util/json.js';
 import { getOrInsertComputed } from '../../util/once.js';
-import { bytesSummary, type Codec, type Document, type EventDocument } from '../codec.js';
+import { bytesSummary, type Codec, type Document, type EventDocument, encodeEach, isFrozenObject } from '../codec.js';
 import { groups } from './message-types.js';
 import type { TypeTable } from './notation.js';
 import { createTypeTable } from './notation.js';
@@ -57,6 +57,7 @@ export const protobuf: Codec = {
   carries: 'built-in kinds',
   body: protobufBody,
   encode: (document, { dialect }) => encodeDocument(document, dialect),
+  encodeSteps: (document, { dialect }) => encodeSteps(document, dialect),
   stream: {
     mediaType: streamType,
     contentType: streamType,
@@ -77,6 +78,17 @@ function encodeDocument(document: Document, dialect: Dialect): Uint8Array {
   const raw = encodeMessage(message, document);
   // The envelope of a WatchEvent has no type.
   return kind === 'WatchEvent' ? wrap({ apiVersion: '', kind: '', raw }) : wrap({ apiVersion, kind, raw });
+}
+
+/** Encodes the items of a list in steps; the document then consists of cached messages. */
+function* encodeSteps(document: Document, dialect: Dialect): Generator<undefined, Uint8Array> {
+  const { apiVersion = '', kind = '', items }: Document & { readonly items?: unknown } = document;
+  const field = typesIn(dialect)
+    .ofKind(apiVersion, kind)
+    ?.fields.find(({ documents }) => documents);
+  if (field !== undefined && Array.isArray(items))
+    yield* encodeEach(items.filter(isFrozenObject), (item) => encodeMessage(field.message, item).length);
+  return encodeDocument(document, dialect);
 }
 
 /** A length of four bytes, then the event; its object is a document with its own envelope. */

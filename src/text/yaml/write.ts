@@ -19,6 +19,13 @@ const SPACE_AFTER_BREAK = /[\n\r\u0085\u2028\u2029] /;
 /** Characters that need no escape; characters beyond 16 bits do. */
 const PRINTABLE = /^[\n\x20-\x7e\u00a0-\ud7ff\ue000-\ufefe\uff00-\ufffd]*$/;
 
+/** Runs of characters that need no escapes in double quotes, and single other characters and spaces. */
+const PARTS_TO_ESCAPE = /[!#-[\]-~\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]+|./gsu;
+
+const CHARACTERS = /./gsu;
+
+const LINES_AND_BREAKS = /[\n\u2028\u2029]|[^\n\u2028\u2029]+/g;
+
 /** Indicators outside of flow collections: at the start, and anywhere. */
 const INDICATOR = /^(?:[#,[\]{}&*!|>'"%@`]|---|\.\.\.|[?:-](?:[ \t]|$))|:(?:[ \t]|$)|[ \t\n\u2028\u2029]#/;
 
@@ -164,66 +171,73 @@ class YamlWriter {
    * indented.
    */
   #folded(text: string, mayBreak: boolean): void {
-    const characters = [...text];
-    for (const [at, character] of characters.entries()) {
-      const before = characters[at - 1];
-      const isSingleSpace = character === ' ' && before !== ' ' && characters[at + 1] !== ' ';
-      const isInside = at > 0 && at < characters.length - 1;
-      if (mayBreak && isSingleSpace && isInside && this.#column > WIDTH) {
-        this.#beginLine();
-      } else if (isSeparator(character)) {
+    let written = 0;
+    const writeUntil = (end: number): void => {
+      if (end === written) return;
+      this.#put(text.slice(written, end));
+      this.#isIndentation = false;
+      written = end;
+    };
+    for (let at = 0; at < text.length; at++) {
+      const character = text[at] as string;
+      if (isSeparator(character)) {
+        writeUntil(at);
         this.#put(character);
         this.#column = 0;
         this.#isIndentation = true;
-      } else {
-        if (before !== undefined && isSeparator(before)) this.#beginLine();
-        this.#put(character);
-        this.#isIndentation = false;
+        written = at + 1;
+        continue;
       }
+      if (at > 0 && isSeparator(text[at - 1] as string)) this.#beginLine();
+      if (character !== ' ' || !mayBreak || this.#column + at - written <= WIDTH) continue;
+      const isSingleSpace = text[at - 1] !== ' ' && text[at + 1] !== ' ';
+      if (!isSingleSpace || at === 0 || at === text.length - 1) continue;
+      writeUntil(at);
+      this.#beginLine();
+      written = at + 1;
     }
+    writeUntil(text.length);
   }
 
   #double(text: string, mayBreak: boolean): void {
     this.#indicator('"');
-    const characters = [...text];
     // The reference server escapes everything after a byte order mark.
     const isMarked = text.startsWith('\ufeff');
-    for (const [at, character] of characters.entries()) {
-      if (isMarked || mustEscape(character)) {
-        this.#put(escapeOf(character));
+    for (const { 0: part, index: at } of text.matchAll(isMarked ? CHARACTERS : PARTS_TO_ESCAPE)) {
+      if (isMarked || mustEscape(part)) {
+        this.#put(escapeOf(part));
         continue;
       }
-      const isFirstSpace = character === ' ' && characters[at - 1] !== ' ';
-      if (mayBreak && isFirstSpace && this.#column > WIDTH && at > 0 && at < characters.length - 1) {
+      const isFirstSpace = part === ' ' && text[at - 1] !== ' ';
+      if (mayBreak && isFirstSpace && this.#column > WIDTH && at > 0 && at < text.length - 1) {
         this.#beginLine();
         // Readers skip spaces at the start of a line unless the first is escaped.
-        if (characters[at + 1] === ' ') this.#put('\\');
+        if (text[at + 1] === ' ') this.#put('\\');
         continue;
       }
-      this.#put(character);
+      this.#put(part);
     }
     this.#indicator('"', { needsSpace: false });
   }
 
   /** Writes a literal block; its lines are not folded. */
   #literal(text: string): void {
-    const characters = [...text];
-    const [first = '', last = '', beforeLast] = [characters[0], characters.at(-1), characters.at(-2)];
+    const [first = '', last = '', beforeLast] = [text[0], text.at(-1), text.at(-2)];
     const depth = first === ' ' || isBreak(first) ? String(INDENT) : '';
     const keeps = isBreak(last) && (beforeLast === undefined || isBreak(beforeLast));
     this.#indicator(`|${depth}${isBreak(last) ? (keeps ? '+' : '') : '-'}`);
     this.#breakLine('\n');
     this.#isSpaced = true;
     let atBreak = true;
-    for (const character of characters) {
-      if (isBreak(character)) {
-        this.#breakLine(character);
+    for (const [part] of text.matchAll(LINES_AND_BREAKS)) {
+      if (isBreak(part)) {
+        this.#breakLine(part);
       } else {
         if (atBreak) this.#beginLine();
-        this.#put(character);
+        this.#put(part);
         this.#isIndentation = false;
       }
-      atBreak = isBreak(character);
+      atBreak = isBreak(part);
     }
   }
 

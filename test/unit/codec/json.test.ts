@@ -3,11 +3,16 @@
  */
 
 import { describe, expect, test } from 'vitest';
+import { cbor } from '../../../src/codec/cbor/index.js';
+import type { EncodingSteps } from '../../../src/codec/codec.js';
 import { bodySummary, jsonBody, jsonCodec } from '../../../src/codec/json.js';
-import { encodeCached, encodeJson, indentJson } from '../../../src/codec/json-encoder.js';
+import { encodeCached, encodeDocument, encodeJson, indentJson } from '../../../src/codec/json-encoder.js';
+import { protobuf } from '../../../src/codec/protobuf/index.js';
+import { yaml } from '../../../src/codec/yaml.js';
 import { kubernetesDialect } from '../../../src/meta/dialect.js';
 import { BodyError } from '../../../src/protocol/body.js';
 import { JsonSyntaxError, parseJson } from '../../../src/text/json/parse-json.js';
+import { resultOf } from '../../../src/util/clock.js';
 import { deepFreeze, NumberText } from '../../../src/util/json.js';
 import { liveHeap } from '../../fixtures/live-heap.js';
 import fc from '../../property/seeded.js';
@@ -255,6 +260,47 @@ describe('JSON encoding', () => {
     encodeCached(object);
     object.name = 'b';
     expect(encodeCached(object)).toBe('{"name":"b"}');
+  });
+
+  test('encodes a table like its rows, with and without objects', () => {
+    const object = deepFreeze({ kind: 'A', data: { a: 'b' } });
+    const table = {
+      kind: 'Table',
+      columnDefinitions: null,
+      rows: [
+        { cells: ['a', 1], object },
+        { cells: [], conditions: [{ type: 'Completed' }], object },
+        { cells: ['b'], object: null },
+      ],
+    };
+    const compact = { dialect: kubernetesDialect, pretty: false };
+    expect(jsonCodec.encode(table as never, compact)).toBe(`${JSON.stringify(table)}\n`);
+    expect(resultOf(jsonCodec.encodeSteps?.(table as never, compact) as never)).toEqual([`${JSON.stringify(table)}\n`]);
+    const custom = { items: [deepFreeze({ cells: [1], object: { a: 1 }, spec: {} })], rows: [{}] };
+    expect(resultOf(encodeDocument(custom)).join('')).toBe(JSON.stringify(custom));
+  });
+
+  test.each([
+    ['JSON', jsonCodec, false],
+    ['indented JSON', jsonCodec, true],
+    ['YAML', yaml, false],
+    ['CBOR', cbor, false],
+    ['Protobuf', protobuf, false],
+  ])('encodes a long list in steps: %s', (_name, codec, pretty) => {
+    const options = { dialect: kubernetesDialect, pretty };
+    const item = (name: string) => deepFreeze({ metadata: { name }, data: { a: '<b> '.repeat(2 ** 15) } });
+    const list = { kind: 'ConfigMapList', apiVersion: 'v1', metadata: {}, items: [item('a'), item('b'), item('c')] };
+    const steps = codec.encodeSteps?.(list, options) as EncodingSteps;
+    for (let count = 0; count < 3; count++) expect(steps.next()).toEqual({ done: false, value: undefined });
+    const result = resultOf(steps);
+    expect(Array.isArray(result) ? result.join('') : result).toEqual(codec.encode(list, options));
+  });
+
+  test('encodes a table with more escaped characters than one regular expression can replace', () => {
+    const object = deepFreeze({ data: '<'.repeat(1e6) });
+    const pieces = resultOf(encodeDocument({ rows: Array.from({ length: 70 }, () => ({ cells: [], object })) }));
+    expect(pieces).toHaveLength(72);
+    expect(pieces[1]?.length).toBeGreaterThan(6e6);
   });
 
   test('indents like JSON.stringify, also with special strings', () => {

@@ -1,7 +1,8 @@
 /** Responses: bodies, codes and headers for what the cluster returns. */
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { errors, StatusError } from '../../../src/meta/errors.js';
 import { successStatus } from '../../../src/meta/status.js';
+import { inTurns, nextTurn } from '../../../src/util/clock.js';
 import { configMap, fakeServer, found, listOf } from './fakes.js';
 
 const ITEM = '/api/v1/namespaces/ns/configmaps/a';
@@ -180,5 +181,53 @@ describe('error responses', () => {
     const response = await serveError(error).call('GET', ITEM, { headers: { accept: METADATA } });
     expect(response.headers.get('content-type')).toBe('application/json');
     expect(await response.text()).toBe(JSON.stringify(error.status, null, 2));
+  });
+});
+
+describe('long encodings', () => {
+  afterEach(() => void vi.restoreAllMocks());
+
+  /** Every step takes longer than a turn of the event loop should. */
+  function slowSteps() {
+    let now = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => (now += 60));
+  }
+
+  test('of many long computations, one runs in a turn of the event loop', async () => {
+    slowSteps();
+    const log: string[] = [];
+    function* steps(name: string): Generator<undefined, void> {
+      for (let step = 0; step < 3; step++) {
+        log.push(name);
+        yield;
+      }
+    }
+    let isDone = false;
+    const done = Promise.all(['a', 'b', 'c'].map((name) => inTurns(steps(name)))).then(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      await nextTurn();
+      log.push('|');
+    }
+    await done;
+    expect(log.join('')).toMatch(/^abc[|]*(a[|]+b[|]+c[|]+){2}$/);
+  });
+
+  test('a list that its client no longer waits for is not encoded to the end', async () => {
+    slowSteps();
+    let encoded = 0;
+    const toJSON = () => {
+      encoded++;
+      return 'x'.repeat(100_000);
+    };
+    const items = Array.from({ length: 10 }, (_, index) => ({ ...configMap(`a${index}`), data: { toJSON } }));
+    const client = new AbortController();
+    const server = fakeServer(() => listOf(items as never));
+    const answer = server.call('GET', COLLECTION, { signal: client.signal });
+    while (encoded === 0) await nextTurn();
+    client.abort();
+    expect((await answer).status).toBe(504);
+    expect(encoded).toBeLessThan(10);
   });
 });

@@ -1,7 +1,12 @@
 /** Clients that ask for large responses and do not read them. */
+import { EventEmitter } from 'node:events';
+import { PassThrough } from 'node:stream';
 import { describe, expect, test, vi } from 'vitest';
+import type { WebSocket } from 'ws';
 import { partsStream } from '../../../src/http/chunk.js';
+import { WebSocketMessages } from '../../../src/node/message-socket.js';
 import { UnreadResponses } from '../../../src/node/unread-responses.js';
+import type { ByteSource } from '../../../src/protocol/http.js';
 import { fakeClock } from '../../../src/testing/index.js';
 import { openConnection, site, text } from './sockets.js';
 
@@ -33,13 +38,31 @@ describe('the limit of unread responses', () => {
     expect(cut).toEqual(['next']);
   });
 
-  test('cuts off a response after 60 seconds', async () => {
+  test('counts a message of several watches once, as long as one of them sends it', () => {
+    const unread = new UnreadResponses<string>(100 * KIB, fakeClock());
+    const cut: string[] = [];
+    const add = (name: string, message: Uint8Array): void => unread.addMessage(name, message, () => cut.push(name));
+    const shared = new Uint8Array(60 * KIB);
+    for (const name of ['a', 'b', 'c']) add(name, shared);
+    unread.remove('a');
+    expect(cut).toEqual([]);
+    add('other', new Uint8Array(60 * KIB));
+    expect(cut).toEqual(['b', 'c']);
+    unread.remove('other');
+    add('d', shared);
+    unread.remove('d');
+    add('last', new Uint8Array(100 * KIB));
+    expect(cut).toEqual(['b', 'c']);
+  });
+
+  test('cuts off a response after 60 seconds, and a watch never', async () => {
     const clock = fakeClock();
     const unread = new UnreadResponses<string>(100 * KIB, clock);
     const cut: string[] = [];
     unread.add('slow', 20 * KIB, () => cut.push('slow'));
     unread.add('ended', 20 * KIB, () => cut.push('ended'));
     unread.remove('ended');
+    unread.addMessage('watch', new Uint8Array(20 * KIB), () => cut.push('watch'));
     await clock.advance(59_000);
     expect(cut).toEqual([]);
     await clock.advance(1_000);
@@ -62,6 +85,45 @@ test('responses of many connections that are not read are limited', async () => 
   await vi.waitFor(() => expect(fake.log).toHaveLength(2), 10_000);
   for (const { socket } of connections) socket.destroy();
   await expect.poll(() => closed).toBe(3);
+});
+
+test('events of many watches that are not read are limited', async () => {
+  // Each watch gets an event of its own.
+  const watch = (): ByteSource => {
+    let length = 150 * KIB * KIB;
+    return {
+      read: async () => {
+        const event = new Uint8Array(length);
+        length = 1;
+        return event;
+      },
+      cancel: () => undefined,
+    };
+  };
+  await using fake = await site(async () => ({ code: 200, headers: [], body: watch() }));
+  const connections = await Promise.all(Array.from({ length: 3 }, () => openConnection(fake.port)));
+  for (const { socket } of connections) {
+    socket.pause();
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+  }
+  await vi.waitFor(() => expect(fake.log).toHaveLength(2), 10_000);
+  for (const { socket } of connections) socket.destroy();
+});
+
+test('messages of WebSockets that are not sent are limited', () => {
+  const terminated: number[] = [];
+  for (let at = 0; at < 3; at++) {
+    const fake = Object.assign(new EventEmitter(), {
+      OPEN: 1,
+      readyState: 1,
+      bufferedAmount: 0,
+      send: () => undefined,
+      terminate: () => terminated.push(at),
+    });
+    const options = { isText: false, onMessage: () => undefined, connection: new PassThrough() };
+    void new WebSocketMessages(fake as unknown as WebSocket, options).send(new Uint8Array(150 * KIB * KIB));
+  }
+  expect(terminated).toEqual([0, 1]);
 });
 
 test('a request is executed when the responses before it on its connection are finished', async () => {
