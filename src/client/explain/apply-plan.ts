@@ -130,7 +130,8 @@ async function findObject(endpoint: Endpoint, name: string, signal?: AbortSignal
   }
 }
 
-function isOwnershipConflict(error: unknown): error is StatusError {
+/** Whether an apply has failed because other managers own some of its fields. */
+export function isOwnershipConflict(error: unknown): error is StatusError {
   if (!StatusError.is(error, 'Conflict')) return false;
   return error.status.details?.causes?.some(({ reason }) => reason === 'FieldManagerConflict') === true;
 }

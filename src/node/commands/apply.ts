@@ -1,6 +1,7 @@
 /**
  * The command `orchplane apply`: applies manifests with server-side apply.
  */
+import { isOwnershipConflict } from '../../client/explain/apply-plan.js';
 import { type AppliedManifest, applyManifests } from '../../manifests/apply.js';
 import { parseApiVersion } from '../../meta/gvk.js';
 import {
@@ -85,11 +86,14 @@ function printApplied(
   environment.writeOut(valueText(format, value));
 }
 
-/** Prints warnings and a line for each rejected object. Returns 1 if there are some. */
+/** Prints warnings, a line for each rejected object, and what helps against conflicts. Returns 1 if some are rejected. */
 export function reportProblems(report: readonly AppliedManifest[], { writeError }: CommandEnvironment): 0 | 1 {
   for (const each of report) {
     if (each.outcome === 'failed') writeError(errorLine(each.error.message));
     else for (const warning of each.warnings) writeError(`${each.place}: warning: ${warning}\n`);
   }
-  return report.some(({ outcome }) => outcome === 'failed') ? 1 : 0;
+  const failures = report.flatMap((each) => (each.outcome === 'failed' ? [each.error] : []));
+  if (failures.some(({ cause }) => isOwnershipConflict(cause)))
+    writeError('--force-conflicts takes fields from other managers\n');
+  return failures.length > 0 ? 1 : 0;
 }

@@ -159,7 +159,7 @@ async function importToFile(
     for await (const { object, listVersion } of readObjects(cluster.transport, resources, options)) {
       await add(object);
       count++;
-      const listed = /^\d+$/.test(listVersion) ? BigInt(listVersion) : 0n;
+      const listed = /^\d{1,20}$/.test(listVersion) ? BigInt(listVersion) : 0n;
       if (listed > version) version = listed;
     }
     return String(version);

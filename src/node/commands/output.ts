@@ -21,6 +21,9 @@ export function valueText(format: Exclude<OutputFormat, 'table'>, value: unknown
   return format === 'yaml' ? writeYaml(value) : `${JSON.stringify(value, undefined, 2)}\n`;
 }
 
+/** A longer cell does not widen its column: every row would be padded to its length. */
+const MAX_WIDTH = 256;
+
 /**
  * Rows as aligned lines, with a final line feed; columns are separated by three blanks. `widths` are the least widths of
  * the columns; they grow, so that later rows are aligned with earlier ones.
@@ -28,9 +31,11 @@ export function valueText(format: Exclude<OutputFormat, 'table'>, value: unknown
 export function tableText(cells: readonly (readonly string[])[], widths: number[] = []): string {
   const rows = cells.map((row) => row.map((cell) => cell.replaceAll('\n', ' ')));
   for (const row of rows) {
-    for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length);
+    for (const [at, { length }] of row.entries())
+      widths[at] = Math.max(widths[at] ?? 0, length > MAX_WIDTH ? 0 : length);
   }
-  const lineOf = (row: readonly string[]): string => row.map((cell, at) => cell.padEnd((widths[at] ?? 0) + 3)).join('');
+  const lineOf = (row: readonly string[]): string =>
+    row.map((cell, at) => `${cell.padEnd(widths[at] ?? 0)}   `).join('');
   return rows.map((row) => `${lineOf(row).trimEnd()}\n`).join('');
 }
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { ConfigMap, CoreEvent, Deployment, Namespace, Secret } from 'orchplane/kinds';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
+import { tableText } from '../../../../src/node/commands/output.js';
 import { configMap, saved, served, temporaryFolder, WIDGETS } from './clusters.js';
 import { run } from './run.js';
 
@@ -78,6 +79,7 @@ describe('apply', () => {
       expect.stringMatching(
         /^orchplane: stdin:6 \(document 2\): ConfigMap default\/owned: .*conflict with "other": \.data\.x/,
       ),
+      '--force-conflicts takes fields from other managers',
     ]);
     expect(
       (await command('apply -f - --force-conflicts --field-manager me', { stdin: configMap('owned', { x: '2' }) })).out,
@@ -250,6 +252,17 @@ describe('get', () => {
       out: '',
       err: 'no objects found in the namespace kube-system\n',
     });
+  });
+
+  test('does not pad the rows of a table to the length of a long cell', () => {
+    const long = 'x'.repeat(1000);
+    expect(
+      tableText([
+        ['NAME', 'DATA'],
+        [long, '1'],
+        ['b', '2'],
+      ]),
+    ).toBe(`NAME   DATA\n${long}   1\nb      2\n`);
   });
 
   test('prints objects as JSON, YAML and names, selected by labels and fields', async () => {
