@@ -22,7 +22,7 @@ beforeAll(() => {
   for (const part of ['package.json', 'tsconfig.json', 'vitest.config.ts', 'deploy', 'src', 'test']) {
     cpSync(join(source, part), join(folder, part), { recursive: true });
   }
-  installPackage(folder, ['vitest', 'typescript']);
+  installPackage(folder, ['vitest', 'typescript', '@types/node', 'undici-types']);
 }, 60_000);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
