@@ -99,7 +99,7 @@ function refusing(where: string, match: FaultMatch, error: FaultError): Fault {
   });
 }
 
-const injectedError = (): StatusError => errors.internal('injectedError by a test');
+const injectedError = (): StatusError => errors.internal('injected by a test');
 const unavailableError = (): StatusError =>
   errors.serviceUnavailable('the server is currently unable to handle the request');
 const lostResponseError = (): StatusError =>
