@@ -21,6 +21,7 @@ import { verbatim } from '../text/go/go-text.js';
 import { recoverFrom, translateError } from '../util/catch-error.js';
 import type { MutableRecord, ParsedBody } from '../util/json.js';
 import { copyJson, deepEqual, deepFreeze } from '../util/json.js';
+import { MAX_STORED_BYTES } from '../util/json-bytes.js';
 import { chain, type MaybePromise } from '../util/maybe-promise.js';
 import { compareText } from '../util/order.js';
 import type { Converter } from './conversion.js';
@@ -231,9 +232,6 @@ export class VersionHandler implements CustomResourceHandler {
 }
 
 const WHOLE_RESOURCE = { isResource: true };
-
-/** The maximum size of a request to the reference server's storage. */
-const MAX_STORED_BYTES = 1.5 * 1024 * 1024;
 
 function duplicatesFirst(left: string, right: string): number {
   const rank = (text: string) => (text.startsWith('duplicate') ? 0 : 1);

@@ -11,6 +11,7 @@ import { CustomResourceDefinition } from '../crd/index.js';
 import { inWireOrder } from '../crd/value/wire-order.js';
 import type { HookContext } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
+import { EXTENSION_GROUPS } from '../kinds/shared/storage-conflict.js';
 import { type Dialect, serviceGroup } from '../meta/dialect.js';
 import { apiVersionOf } from '../meta/gvk.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
@@ -38,9 +39,6 @@ export class EncryptedValueError extends StoredValueError {
   }
 }
 
-/** The servers of these groups store JSON. */
-const STORED_AS_JSON: ReadonlySet<string> = new Set([serviceGroup('apiextensions'), serviceGroup('apiregistration')]);
-
 /**
  * Kinds that the reference server stores in an older version than this library, by canonical group and resource: servers
  * of the previous release must be able to read them.
@@ -63,7 +61,7 @@ export function encodeStored(object: ApiObject, served: ServedKind): Uint8Array 
   const version = storedVersion(served);
   const document = withoutVersion(version === served ? object : toServed(version, object));
   const isMessage = typesIn(dialect).ofKind(version.apiVersion, kind.kind) !== undefined;
-  if (!isMessage || STORED_AS_JSON.has(kind.group)) return encodeJsonValue(document);
+  if (!isMessage || EXTENSION_GROUPS.has(kind.group)) return encodeJsonValue(document);
   return protobuf.encode(document, { dialect, pretty: false }) as Uint8Array;
 }
 

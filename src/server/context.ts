@@ -53,6 +53,8 @@ export interface ServerContext {
   readonly authentication: ClusterAuthentication;
   /** How long a list's later pages stay readable. spec: Chunked lists */
   readonly continueTokenMs: number;
+  /** The maximum size of a stored object. */
+  readonly maxObjectBytes: number;
   /** Open watches; they end with the cluster. */
   readonly watches: Set<RunningWatch>;
   readonly bookmarks: BookmarkTicker;

@@ -74,6 +74,7 @@ export function makeContext(parts: ContextParts): ServerContext {
     accessListeners: listeners,
     authentication: createAuthentication(parts.authentication, { ...setting, clock, ids }, parts.accountTokens),
     continueTokenMs: parts.storage.continueTokenMs,
+    maxObjectBytes: parts.storage.maxObjectBytes ?? Number.POSITIVE_INFINITY,
     watches: new Set(),
     bookmarks: new BookmarkTicker(clock, store),
     runtimeSlot: parts.external.runtimeSlot,

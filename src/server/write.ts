@@ -7,10 +7,11 @@
  * object in the meantime; the commit fails with a StorageError, and the write starts again from the new live object.
  */
 
-import { failedPrecondition } from '../kinds/shared/storage-conflict.js';
+import { EXTENSION_GROUPS, failedPrecondition } from '../kinds/shared/storage-conflict.js';
 import type { SubresourceStrategy } from '../kinds/subresource.js';
 import { errors } from '../meta/errors.js';
 import type { ApiObject, DraftObject } from '../meta/object.js';
+import { excessiveBytes } from '../schema/stored-bytes.js';
 import { StorageError } from '../storage/types.js';
 import { append } from '../util/arrays.js';
 import { copyJson, deepFreeze, isRecord } from '../util/json.js';
@@ -223,9 +224,11 @@ function finishWrite(draft: DraftObject, target: WriteTarget, write: WriteOperat
   server.reusableParts.register(served.schema, sealed, live);
   strategy.write.authorizeValidated?.(sealed, live, strategyContext(write, deleteObject));
   if (target.fromUpdate === true) authorizeCreation(server, write.request);
-  const admitted = chain(runAdmissionPhase('validate', validationInput(sealed, target), write), () =>
-    convertBeforeCommit(served, sealed),
-  );
+  let next = sealed;
+  const admitted = chain(runAdmissionPhase('validate', validationInput(sealed, target), write), () => {
+    next = withinStorageLimit(sealed, target, write);
+    return convertBeforeCommit(served, next);
+  });
   const commit = (): ApiObject => {
     if (live === undefined && !write.dryRun) rejectResourceVersion(resourceVersion);
     if (write.commitEffects.length > 0) {
@@ -243,7 +246,7 @@ function finishWrite(draft: DraftObject, target: WriteTarget, write: WriteOperat
       requireUnchanged(sealed, live, write);
       allocation.commit(sealed);
     }
-    return live === undefined ? commitCreate(sealed, write) : commitUpdate(sealed, live, write);
+    return live === undefined ? commitCreate(next, write) : commitUpdate(next, live, write);
   };
   return chain(admitted, () => inTransaction(write, commit));
 }
@@ -282,6 +285,32 @@ function sealDraft(draft: DraftObject, live: ApiObject | undefined, write: Write
     );
   }
   return sealer(served.schema, draft, dryRun ? draft.metadata.resourceVersion || undefined : '');
+}
+
+/** What the reference server sends to etcd at most. */
+const MAX_SENT_BYTES = 2 * 1024 * 1024;
+
+/**
+ * Rejects an object that storage would reject for its size. An object that fits without its `managedFields` loses them, except
+ * after an apply. upstream: apiserver/pkg/endpoints/handlers/create.go createHandler, isTooLargeError
+ */
+function withinStorageLimit(sealed: ApiObject, { live }: WriteTarget, write: WriteOperation): ApiObject {
+  const { served, server, request, dryRun } = write;
+  const isStored = !dryRun && sealed !== live;
+  const { representation, group } = served.kind;
+  const form = { schema: served.schema, isJson: representation === 'document' || EXTENSION_GROUPS.has(group) };
+  const size = isStored ? excessiveBytes(form, sealed, server.maxObjectBytes) : undefined;
+  if (size === undefined) return sealed;
+  if (live !== undefined && shouldDeleteDuringUpdate(sealed, live, write)) return sealed;
+  const { managedFields: _managedFields, ...metadata } = sealed.metadata;
+  const smaller: ApiObject = Object.freeze({ ...sealed, metadata: Object.freeze(metadata) });
+  const remaining = request.patchType === 'apply' ? size : excessiveBytes(form, smaller, server.maxObjectBytes);
+  if (remaining === undefined) return smaller;
+  throw errors.plain(
+    remaining > MAX_SENT_BYTES
+      ? `rpc error: code = ResourceExhausted desc = trying to send message larger than max (${remaining} vs. ${MAX_SENT_BYTES})`
+      : 'etcdserver: request is too large',
+  );
 }
 
 /** What validating plugins see. */

@@ -1,6 +1,7 @@
 /**
  * `memoryStorage`: storage in memory, whose options are limits of its history. spec: Limits
  */
+import { MAX_STORED_BYTES } from '../util/json-bytes.js';
 import type { LogBounds } from './event-log.js';
 
 const FIVE_MINUTES_MS = 5 * 60_000;
@@ -23,11 +24,15 @@ export interface MemoryStorageOptions {
   readonly historyBytes?: number;
   /** How long continue tokens are valid; default: five minutes. */
   readonly continueMs?: number;
+  /** The maximum size of an object in bytes; default: 1.5 MiB, as etcd has it. */
+  readonly maxObjectBytes?: number;
 }
 
 /** The option `storage` of `createCluster`. */
 export interface StorageSettings extends LogBounds {
   readonly continueTokenMs: number;
+  /** Absent: storage outside of the process has a limit of its own. */
+  readonly maxObjectBytes?: number;
 }
 
 /** Storage outside of the process, such as `etcdStorage` of orchplane/etcd. */
@@ -44,12 +49,13 @@ export interface SharedStorage extends StorageSettings {
  */
 export function memoryStorage(options: MemoryStorageOptions = {}): StorageSettings {
   const { history = 10_000, historyMs = FIVE_MINUTES_MS, continueMs = FIVE_MINUTES_MS, keepHistory } = options;
-  const { historyBytes = 128 * MEBIBYTE } = options;
+  const { historyBytes = 128 * MEBIBYTE, maxObjectBytes = MAX_STORED_BYTES } = options;
   return {
     maxEvents: atLeast(1, history, 'history'),
     maxAgeMs: atLeast(0, historyMs, 'historyMs'),
     maxBytes: atLeast(0, historyBytes, 'historyBytes'),
     continueTokenMs: atLeast(0, continueMs, 'continueMs'),
+    maxObjectBytes: atLeast(0, maxObjectBytes, 'maxObjectBytes'),
     ...(keepHistory === undefined ? {} : { keepEvents: atLeast(0, keepHistory, 'keepHistory') }),
   };
 }

@@ -3,6 +3,9 @@
  */
 import { MAX_DEPTH } from './json.js';
 
+/** The default of etcd's `--max-request-bytes`: storage rejects larger objects. */
+export const MAX_STORED_BYTES = 1.5 * 1024 * 1024;
+
 /** An object or array without its members. */
 const CONTAINER_BYTES = 40;
 /** A member, and its part of managedFields. */

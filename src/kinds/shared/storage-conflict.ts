@@ -2,6 +2,7 @@
  * Messages of failed preconditions in the format of the reference server's storage error, which includes the storage key
  * of the object.
  */
+import { serviceGroup } from '../../meta/dialect.js';
 import type { GroupResource } from '../../meta/gvk.js';
 import { own } from '../../util/json.js';
 
@@ -13,6 +14,9 @@ const STORAGE_PREFIXES: Readonly<Record<string, string>> = {
   replicationcontrollers: 'controllers',
   services: 'services/specs',
 };
+
+/** Groups that the reference server serves from separate servers: as JSON in storage, with the group in the key. */
+export const EXTENSION_GROUPS: ReadonlySet<string> = new Set(['apiextensions', 'apiregistration'].map(serviceGroup));
 
 /** The object of a failed write. */
 export interface StoredObject {

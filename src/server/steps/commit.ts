@@ -3,8 +3,7 @@
  * returned. `storageFailure` translates StorageErrors to Status errors.
  */
 import type { ServedKind } from '../../kinds/served-kind.js';
-import { storageConflictMessage } from '../../kinds/shared/storage-conflict.js';
-import { serviceGroup } from '../../meta/dialect.js';
+import { EXTENSION_GROUPS, storageConflictMessage } from '../../kinds/shared/storage-conflict.js';
 import { errors, type StatusError } from '../../meta/errors.js';
 import { pathSegmentProblems } from '../../meta/names.js';
 import type { ApiObject, DraftMeta, DraftObject } from '../../meta/object.js';
@@ -290,13 +289,10 @@ const MODIFIED = 'the object has been modified; please apply your changes to the
 export function preconditionFailed(write: WriteOperation, name: string, why: string): StatusError {
   const { served, namespace, dryRun } = write;
   const resource = served.groupResource;
-  const isBelowGroup = served.kind.representation === 'document' || EXTENSION_GROUPS.includes(served.kind.group);
+  const isBelowGroup = served.kind.representation === 'document' || EXTENSION_GROUPS.has(served.kind.group);
   return errors.conflict(
     resource,
     name,
     storageConflictMessage({ resource, isBelowGroup, namespace, name, dryRun }, why),
   );
 }
-
-/** Groups that the reference server serves from separate servers, with the group in the storage key. */
-const EXTENSION_GROUPS = ['apiextensions', 'apiregistration'].map(serviceGroup);
