@@ -5,6 +5,7 @@
  * Its clock moves only in pauses, by their recorded length. The controllers of the recorded server took some milliseconds to
  * notice a change, and requests without a pause followed at once. For the same order, ours work only during pauses.
  */
+import { generateKeyPairSync } from 'node:crypto';
 import process from 'node:process';
 import { defaultAdmission, inReferenceOrder, serviceAccount } from '../../dist/admission/index.js';
 import { controllers, standardControllers } from '../../dist/controllers/index.js';
@@ -53,6 +54,8 @@ export async function lifecycleCluster({ dialect, pauses }) {
     // Lists are in the order of generated names. With explicit pauses every run has the same order.
     ids: pauses === 'explicit' ? sequentialIds() : undefined,
     dialect,
+    // A key that is generated on demand is late on a busy machine, and the fake clock does not wait for it.
+    authentication: { serviceAccounts: { key: signingKey() } },
     admission: inReferenceOrder([...defaultAdmission, openingWhileWaiting(serviceAccount, open)]),
     policyStatus: true,
     controllers: controllers(
@@ -91,6 +94,10 @@ export async function lifecycleCluster({ dialect, pauses }) {
       lastResponse = performance.now();
     },
   };
+}
+
+function signingKey() {
+  return generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
 }
 
 /** Controllers work while a request waits for a ServiceAccount, which a controller creates. */
