@@ -15,7 +15,7 @@ const FIDELITY = new URL('../../docs/fidelity.md', import.meta.url);
 
 const DIALECTS = ['kubernetes', 'orch'];
 /**
- * By how many steps an area may differ from its figure. On a busy machine the signing key of ServiceAccount tokens may be
+ * By how many steps an area may differ from its figure. On a busy machine the signature of a ServiceAccount token may be
  * late, which changes three responses.
  */
 const TOLERANCE = { lifecycle: 3 };
