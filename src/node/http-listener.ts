@@ -23,7 +23,7 @@ import {
 } from './incoming-request.js';
 import { hasNonAscii, isComplete, isDestroyed, type Outgoing, writeHead } from './outgoing-response.js';
 import { closeWithConnection, limitPipeline, tryAssignSocket, untilFirst } from './pipelined-responses.js';
-import { MAX_UNREAD_MS, UnreadResponses, untilTaken } from './unread-responses.js';
+import { MAX_UNREAD_MS, sendMessage, UnreadResponses } from './unread-responses.js';
 import { WatchPace } from './watch-pace.js';
 import { isWebSocketRequest, runSession, type Switch, switchFor, type UpgradeRequest } from './web-socket.js';
 
@@ -362,12 +362,11 @@ class Exchange {
         if (isDestroyed(outgoing)) return;
         this.#bytes += bytes.length;
         this.#state.unread.taken(outgoing, bytes.length);
-        // Small parts that are not sent are joined by their source. Each would be an object of its own.
-        if (!isLive && bytes.length < MIN_PART_BYTES) await writePart(outgoing, bytes, MAX_UNREAD_MS);
-        else if (!outgoing.write(bytes))
-          await (isLive ? untilTaken(outgoing, bytes, this.#state.unread) : waitForDrain(outgoing, MAX_UNREAD_MS));
         // Events that arrive in the meantime share a write.
-        else if (isLive) await this.#state.watchPace.next();
+        if (isLive) await (sendMessage(outgoing, bytes, this.#state.unread) ?? this.#state.watchPace.next());
+        // Small parts that are not sent are joined by their source. Each would be an object of its own.
+        else if (bytes.length < MIN_PART_BYTES) await writePart(outgoing, bytes, MAX_UNREAD_MS);
+        else if (!outgoing.write(bytes)) await waitForDrain(outgoing, MAX_UNREAD_MS);
       }
     } finally {
       this.#streaming = false;

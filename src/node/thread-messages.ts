@@ -103,15 +103,16 @@ export class MessageBatch<Message> {
 
   /** `content` is the large part of the message, if it has one. */
   send(message: Message, content?: string | Uint8Array | null): void {
+    // Not after the message: further watches may receive it, too.
+    if (this.#bytes > MAX_QUEUED_BYTES) this.flush();
     if (this.#messages.push(message) === 1) setImmediate(() => this.flush());
     this.#bytes += content?.length ?? 0;
-    if (this.#bytes > MAX_QUEUED_BYTES) this.flush();
   }
 
   /** Like `send`, but the bytes move to the other thread. They must have a buffer of their own. */
   move(message: Message, bytes: Uint8Array): void {
-    if (bytes.length > MAX_QUEUED_BYTES) this.#transferred.push(bytes.buffer as ArrayBuffer);
     this.send(message, bytes);
+    if (bytes.length > MAX_QUEUED_BYTES) this.#transferred.push(bytes.buffer as ArrayBuffer);
   }
 
   flush(): void {

@@ -2,14 +2,18 @@
  * Limits what clients have not read: responses that are encoded as a whole, and the events of watches. It stays in memory
  * until the client has taken it, and a client can ask for large lists and objects on many connections.
  */
+import { ServerResponse } from 'node:http';
+import { TLSSocket } from 'node:tls';
 import { type Clock, systemClock } from '../util/clock.js';
 import { waitForDrain } from './byte-sources.js';
-import type { Outgoing } from './outgoing-response.js';
+import { isDestroyed, type Outgoing } from './outgoing-response.js';
 
 /** How long a client may take to read a response. The reference server gives a request so long, including its response. */
 export const MAX_UNREAD_MS = 60_000;
 /** All responses together. Above that, those are cut off whose clients have not read for the longest time. */
 const MAX_UNREAD_BYTES = 256 * 1024 * 1024;
+/** What is written to a connection at a time. */
+const PIECE_BYTES = 64 * 1024;
 /** Smaller responses are not limited: a connection has only one. */
 const MIN_BYTES = 16 * 1024;
 
@@ -93,13 +97,27 @@ export class UnreadResponses<Key> {
   }
 }
 
-/** Resolves when the system has taken a message of a watch, or the connection is closed. */
-export async function untilTaken(
+/** TLS and HTTP/2 copy what they send, and keep buffers of this size for the connection; a plain socket refers to it. */
+function isCopied(outgoing: Outgoing): boolean {
+  return !(outgoing instanceof ServerResponse) || outgoing.socket instanceof TLSSocket;
+}
+
+/** Sends a message of a watch. Resolves when the system has taken it, or the connection is closed; undefined: at once. */
+export function sendMessage(
   outgoing: Outgoing,
   message: Uint8Array,
   unread: UnreadResponses<Outgoing>,
-): Promise<void> {
+): Promise<void> | undefined {
+  const pieceBytes = isCopied(outgoing) ? PIECE_BYTES : message.length;
+  let end = pieceBytes;
+  const hasDrained = outgoing.write(message.subarray(0, end));
+  if (hasDrained && end >= message.length) return undefined;
   unread.addMessage(outgoing, message, () => outgoing.destroy());
-  await waitForDrain(outgoing);
-  unread.remove(outgoing);
+  return (async () => {
+    if (!hasDrained) await waitForDrain(outgoing);
+    for (; end < message.length && !isDestroyed(outgoing); end += pieceBytes) {
+      if (!outgoing.write(message.subarray(end, end + pieceBytes))) await waitForDrain(outgoing);
+    }
+    unread.remove(outgoing);
+  })();
 }

@@ -1,12 +1,13 @@
 /** serve with an HTTP thread: health checks during long requests, and a thread that cannot be loaded. */
 import { once } from 'node:events';
 import { pathToFileURL } from 'node:url';
-import { Worker } from 'node:worker_threads';
-import { beforeAll, expect, test } from 'vitest';
+import { type MessagePort, Worker } from 'node:worker_threads';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { AdmissionPlugin } from '../../../src/admission/types.js';
 import { createCluster } from '../../../src/cluster/full-cluster.js';
 import { ConfigMap } from '../../../src/kinds/index.js';
 import { serve } from '../../../src/node/index.js';
+import { MessageBatch } from '../../../src/node/thread-messages.js';
 import { buildHttpThread } from './http-thread-file.js';
 
 let thread: URL;
@@ -167,4 +168,35 @@ test('a thread that cannot be loaded is an error that names the file', async () 
   await expect(serve(createCluster(), { thread: missing })).rejects.toThrow(
     /^orchplane: the HTTP thread cannot load \/nowhere\/http-thread\.cjs: Cannot find module .*thread: new URL/,
   );
+});
+
+describe('MessageBatch', () => {
+  const batchOf = () => {
+    const posted: { readonly messages: readonly object[]; readonly transferred: number }[] = [];
+    const postMessage = (messages: object[], transferred: readonly unknown[] = []): void =>
+      void posted.push({ messages, transferred: transferred.length });
+    return { posted, batch: new MessageBatch<object>({ postMessage: postMessage as MessagePort['postMessage'] }) };
+  };
+
+  test('keeps a large message until the next one, so that all watches of an event share it', () => {
+    const { posted, batch } = batchOf();
+    const large = new Uint8Array(2 * 1024 * 1024);
+    const event = { ids: [1] };
+    batch.send(event, large);
+    expect(batch.last).toBe(event);
+    batch.send({ ids: [2] });
+    expect(posted).toEqual([{ messages: [event], transferred: 0 }]);
+    batch.flush();
+    expect(posted).toHaveLength(2);
+  });
+
+  test('moves the bytes of a message together with it', () => {
+    const { posted, batch } = batchOf();
+    for (const id of [1, 2]) batch.move({ id }, new Uint8Array(2 * 1024 * 1024));
+    batch.flush();
+    expect(posted).toEqual([
+      { messages: [{ id: 1 }], transferred: 1 },
+      { messages: [{ id: 2 }], transferred: 1 },
+    ]);
+  });
 });
