@@ -11,8 +11,8 @@ import { BodyError, type ParsedBody, type RequestBody } from '../../protocol/bod
 import type { ApiRequest, PatchType, RequestOptions, User, Verb } from '../../protocol/request.js';
 import { percentEncode, queryText } from '../../protocol/request.js';
 import { quote } from '../../text/go/go-text.js';
+import { toHeaderBytes } from '../../util/bytes.js';
 import { isPlainJson, isRecord, jsonView, NotJsonError, NumberText, requireJson } from '../../util/json.js';
-import { toHeaderBytes } from '../header-values.js';
 
 /** The HTTP method of each verb. */
 export const METHODS: Readonly<Record<Verb, string>> = {
