@@ -77,7 +77,9 @@ describe('createNodeListener', () => {
       socket.destroy();
     }
     const refused = await (await send(unknown)).until(/later\.\n$/);
-    expect(refused).toMatch(/^HTTP\/1\.1 429 [\s\S]*Retry-After: 1\r\n[\s\S]*Too many requests, please try again later\.\n$/);
+    expect(refused).toMatch(
+      /^HTTP\/1\.1 429 [\s\S]*Retry-After: 1\r\n[\s\S]*Too many requests, please try again later\.\n$/,
+    );
     expect(waiting).toHaveLength(16);
     await (await send('secret')).until(/^HTTP\/1\.1 200 /);
     for (const settle of waiting.splice(0)) settle();
