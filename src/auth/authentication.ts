@@ -30,7 +30,15 @@ export type TokenAuthenticator = (
   token: string,
   /** The accepted audiences; never empty. */
   audiences: readonly string[],
+  /** Who waits for the result. Absent: the result is needed in any case. */
+  caller?: TokenCaller,
 ) => MaybePromise<TokenIdentity | undefined>;
+
+/** The request that a token is authenticated for. */
+export interface TokenCaller {
+  /** Aborts when the client has disconnected. It is created when it is read. */
+  readonly signal: AbortSignal;
+}
 
 /** What token authenticators may use of their cluster. */
 export interface AuthenticatorContext {
@@ -51,7 +59,7 @@ export interface TokenReader {
    * Tries all authenticators. The result has a completed user and audiences. Throws or rejects with an Error if none
    * recognizes the token. An empty list of audiences stands for those of the server.
    */
-  authenticate(token: string, audiences: readonly string[]): MaybePromise<TokenIdentity>;
+  authenticate(token: string, audiences: readonly string[], caller?: TokenCaller): MaybePromise<TokenIdentity>;
 }
 
 /** Users by bearer token. */

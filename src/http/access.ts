@@ -96,9 +96,12 @@ function identityOfToken(token: string, request: HttpRequest, options: IdentifyO
     });
   return rescue(
     () =>
-      chain(options.tokens.authenticate(token, []), ({ user, warnings = NO_WARNINGS, annotations }): Identity => {
-        return { user, warnings, ...(annotations === undefined ? {} : { annotations }) };
-      }),
+      chain(
+        options.tokens.authenticate(token, [], request),
+        ({ user, warnings = NO_WARNINGS, annotations }): Identity => {
+          return { user, warnings, ...(annotations === undefined ? {} : { annotations }) };
+        },
+      ),
     tryAuthenticator,
   );
 }

@@ -1,6 +1,6 @@
 /**
- * Parses Accept and Content-Type headers and encodes text for header values. The reference server reads Accept twice:
- * its router only looks for a type it can produce, the handler ranks clauses by quality and parameters.
+ * Parses Accept and Content-Type headers. The reference server reads Accept twice: its router only looks for a type it can
+ * produce, the handler ranks clauses by quality and parameters.
  */
 
 /**
@@ -114,10 +114,4 @@ export function parseMediaType(header: string): string | undefined {
     names.add(name);
     at = PARAMETER.lastIndex;
   }
-}
-
-/** Encodes text for a header value: each UTF-8 byte as one character, as fetch expects. */
-export function toHeaderBytes(text: string): string {
-  if (/^[\x20-\x7e]*$/.test(text)) return text;
-  return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('');
 }

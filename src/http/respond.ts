@@ -6,10 +6,10 @@ import { jsonCodec } from '../codec/json.js';
 import type { Dialect } from '../meta/dialect.js';
 import { errors, failure, StatusError } from '../meta/errors.js';
 import type { Answer, ByteSource } from '../protocol/http.js';
+import { toHeaderBytes } from '../util/bytes.js';
 import { inTurns } from '../util/clock.js';
 import { chain, type MaybePromise } from '../util/maybe-promise.js';
 import { partsStream } from './chunk.js';
-import { toHeaderBytes } from './header-values.js';
 import type { Representation } from './negotiate.js';
 
 /** What all responses to one request have in common. */

@@ -1,8 +1,10 @@
 /**
- * Limits what clients have sent and the server keeps: messages of WebSockets that no session has processed, and the headers
- * of open requests. A message is in memory as a whole before a session gets it, and a client can begin long ones on many
- * connections.
+ * Limits what clients have sent and the server keeps: messages of WebSockets that no session has processed, the headers
+ * of open requests, and requests that the cluster has not answered. A message is in memory as a whole before a session gets
+ * it, and a client can begin long ones on many connections.
  */
+import type { Answer } from '../protocol/http.js';
+import type { IncomingRequest } from './incoming-request.js';
 
 /** All connections together. Above that, those are closed that hold most. */
 const MAX_HELD_BYTES = 256 * 1024 * 1024;
@@ -42,4 +44,44 @@ export class HeldBytes<Key> {
     this.#bytes -= bytes;
     close();
   }
+}
+
+/** The headers of all unanswered requests. */
+const MAX_UNANSWERED_BYTES = 32 * 1024 * 1024;
+/** A request with few headers takes about this much memory. */
+const MIN_REQUEST_BYTES = 2 * 1024;
+/** Requests with longer headers may take up half of the limit, so that there is room for those of most clients. */
+const MAX_SHORT_BYTES = 8 * 1024;
+
+/** As flow control answers, which only authenticated requests get to. */
+const TOO_MANY_REQUESTS: Answer = {
+  code: 429,
+  headers: [
+    ['Content-Type', 'text/plain; charset=utf-8'],
+    ['X-Content-Type-Options', 'nosniff'],
+    ['Retry-After', '1'],
+  ],
+  body: 'Too many requests, please try again later.\n',
+};
+
+/**
+ * Answers requests with 429 while too many are unanswered. Those of clients that have disconnected count as well: they stay
+ * in memory until the handler notices, and no flow control limits them before they are authenticated.
+ */
+export function limitUnanswered<Rest extends readonly unknown[]>(
+  handler: (request: IncomingRequest, ...rest: Rest) => Promise<Answer>,
+  maxBytes = MAX_UNANSWERED_BYTES,
+): (request: IncomingRequest, ...rest: Rest) => Promise<Answer> {
+  let unanswered = 0;
+  return async (request, ...rest) => {
+    const bytes = Math.max(request.headerBytes, MIN_REQUEST_BYTES);
+    const limit = bytes > MAX_SHORT_BYTES ? maxBytes / 2 : maxBytes;
+    if (unanswered + bytes > limit) return TOO_MANY_REQUESTS;
+    unanswered += bytes;
+    try {
+      return await handler(request, ...rest);
+    } finally {
+      unanswered -= bytes;
+    }
+  };
 }

@@ -5,6 +5,7 @@
 import { parentPort } from 'node:worker_threads';
 import type { Answer } from '../protocol/http.js';
 import { HealthAnswers } from './health-answers.js';
+import { limitUnanswered } from './held-bytes.js';
 import { type HttpServer, startHttpServer } from './http-server.js';
 import type { IncomingRequest } from './incoming-request.js';
 import { ForwardedFailure, RequestForwarder } from './request-forwarder.js';
@@ -14,6 +15,8 @@ if (parentPort === null) throw new Error('orchplane: this file is a thread of se
 const port = parentPort;
 const batch = new MessageBatch<ClusterMessage>(port);
 const forwarder = new RequestForwarder(batch);
+// Health checks are answered before the cluster has answered, but it keeps them.
+const forward = limitUnanswered((request, onWaiting: () => void) => forwarder.forward(request, onWaiting));
 const health = new HealthAnswers();
 let server: HttpServer | undefined;
 
@@ -31,7 +34,7 @@ async function listen({ settings, hasLog }: Extract<ServerMessage, { readonly ty
 const ACCESS_WRITE = /\/apis\/rbac\.|\/serviceaccounts\b/;
 
 async function answer(request: IncomingRequest): Promise<Answer> {
-  const given = await health.answer(request, (onWaiting) => forwarder.forward(request, onWaiting));
+  const given = await health.answer(request, (onWaiting) => forward(request, onWaiting));
   const isRefused = given.code === 401 || given.code === 403;
   const isWrite = request.method !== 'GET' && request.method !== 'HEAD';
   if (isWrite && !isRefused && ACCESS_WRITE.test(request.url)) health.forget();

@@ -104,6 +104,11 @@ export class IncomingRequest extends AbortableRequest implements HttpRequest {
     return remoteAddress?.replace(/^::ffff:/, '');
   }
 
+  /** The size of the request without its body. */
+  get headerBytes(): number {
+    return sizeOfHeaders(this.#message) + this.url.length;
+  }
+
   get hasBody(): boolean {
     return announcesBody(this.#message);
   }

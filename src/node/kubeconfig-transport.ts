@@ -304,7 +304,12 @@ function createFetch(agent: Agent): (request: Request) => Promise<Response> {
     outgoing.setSocketKeepAlive(true, KEEP_ALIVE_MS);
     const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
       const off = onAbort(request.signal, () => outgoing.destroy(asError(request.signal.reason)));
-      outgoing.on('response', resolve).on('error', reject).on('close', off);
+      outgoing.on('response', resolve).on('error', reject);
+      outgoing.on('close', () => {
+        off();
+        // Also after a response with the status 101, for which there is no other event.
+        reject(new Error('socket hang up'));
+      });
       outgoing.end(body);
     });
     return toResponse(incoming);

@@ -7,6 +7,7 @@ import type { Duplex } from 'node:stream';
 import type { FetchTarget } from '../http/target.js';
 import { refuseUnknownOptions } from '../util/options.js';
 import { CLUSTER_LISTENER_OPTIONS, type ClusterListenerOptions, createClusterHandler } from './cluster-handler.js';
+import { limitUnanswered } from './held-bytes.js';
 import { createListener, type Listener, type ListenerOptions } from './http-listener.js';
 import { attachListener, rejectConnection } from './http-server.js';
 import type { Incoming } from './incoming-request.js';
@@ -63,5 +64,5 @@ function createClusterListener(
   { origin, ...options }: ClusterListenerOptions & Pick<ListenerOptions, 'origin'>,
 ): Listener {
   const { handler, observer } = createClusterHandler(cluster, options);
-  return createListener(handler, { ...observer, origin });
+  return createListener(limitUnanswered(handler), { ...observer, origin });
 }

@@ -118,3 +118,9 @@ export class JoinedBytes {
     this.#used = 0;
   }
 }
+
+/** Encodes text for a header value: each UTF-8 byte as one character, as fetch expects. */
+export function toHeaderBytes(text: string): string {
+  if (/^[\x20-\x7e]*$/.test(text)) return text;
+  return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('');
+}

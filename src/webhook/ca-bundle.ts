@@ -18,9 +18,35 @@ export function checkBundle(encoded: string | undefined): void {
 
 /** Returns why a base64-encoded bundle cannot be used. An empty bundle means the system's root certificates. */
 export function caBundleProblem(encoded: string | undefined): string | undefined {
-  if (encoded === undefined || encoded === '') return undefined;
+  return encoded === undefined || encoded === '' ? undefined : problemIn(encoded);
+}
+
+const problemIn = rememberBundles((encoded) => {
   const found = readBundle(encoded, readCertificate);
   return typeof found === 'string' ? found : undefined;
+});
+
+/** How many bundles are remembered; each may have a megabyte. */
+const MAX_REMEMBERED = 16;
+
+/**
+ * Returns a function that remembers its results for the bundles that were used last: a bundle is used in every call.
+ *
+ * @__NO_SIDE_EFFECTS__
+ */
+export function rememberBundles<Rest extends readonly unknown[], Result>(
+  read: (encoded: string, ...rest: Rest) => Result,
+): (encoded: string, ...rest: Rest) => Result {
+  const remembered = new Map<string, { readonly result: Result }>();
+  return (encoded, ...rest) => {
+    const known = remembered.get(encoded) ?? { result: read(encoded, ...rest) };
+    // Re-inserting moves the key to the end of the Map's order.
+    remembered.delete(encoded);
+    remembered.set(encoded, known);
+    const oldest = remembered.size > MAX_REMEMBERED ? remembered.keys().next().value : undefined;
+    if (oldest !== undefined) remembered.delete(oldest);
+    return known.result;
+  };
 }
 
 /** Reads the certificates of a base64-encoded bundle and skips invalid ones. Returns the problem if there are none. */

@@ -33,14 +33,34 @@ export function certificateProblem({
   if (!isAnchor && chainError !== undefined && chainError !== INVALID_PURPOSE) {
     return `x509: certificate signed by unknown authority${issuerHint(leaf, anchors ?? [], nowMs)}`;
   }
-  const isServerCertificate = leaf.keyUsage?.some((usage) => SERVER_USAGES.includes(usage)) ?? true;
-  const isUnusable = isAnchor ? !isServerCertificate : chainError === INVALID_PURPOSE;
-  return isUnusable ? 'x509: certificate specifies an incompatible key usage' : undefined;
+  if (chainError === undefined && !isAnchor) return undefined;
+  const isUsable = isForServers(leaf) && (isAnchor || isIssuedBy(anchors ?? [], leaf, nowMs));
+  return isUsable ? undefined : 'x509: certificate specifies an incompatible key usage';
 }
 
 const INVALID_PURPOSE = 'INVALID_PURPOSE';
 /** Extended key usages: server authentication, any. */
 const SERVER_USAGES: readonly string[] = ['1.3.6.1.5.5.7.3.1', '2.5.29.37.0'];
+
+/** A certificate without extended key usages is for all purposes. */
+function isForServers({ keyUsage }: X509Certificate): boolean {
+  return keyUsage?.some((usage) => SERVER_USAGES.includes(usage)) ?? true;
+}
+
+/**
+ * Whether a certificate of the bundle issued the leaf directly. OpenSSL rejects a leaf that states anyExtendedKeyUsage
+ * instead of server authentication, and hides other errors of the chain then. Path lengths concern longer chains only.
+ */
+function isIssuedBy(anchors: readonly X509Certificate[], leaf: X509Certificate, nowMs: number): boolean {
+  return anchors.some(
+    (anchor) =>
+      anchor.ca &&
+      isForServers(anchor) &&
+      validityProblem(anchor, nowMs) === undefined &&
+      leaf.checkIssued(anchor) &&
+      leaf.verify(anchor.publicKey),
+  );
+}
 
 function validityProblem({ validFrom, validTo }: X509Certificate, nowMs: number): string | undefined {
   const [from, to] = [Date.parse(validFrom), Date.parse(validTo)];

@@ -5,13 +5,13 @@
  */
 
 import type { X509Certificate } from 'node:crypto';
-import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web';
-import type { TLSSocket } from 'node:tls';
+import type { SecureContext, TLSSocket } from 'node:tls';
 import { systemClock } from '../util/clock.js';
 import { HeldBody } from '../util/held-body.js';
 import { getOrInsertComputed } from '../util/once.js';
-import { readBundle, UnreadableBundle } from './ca-bundle.js';
+import { readBundle, rememberBundles, UnreadableBundle } from './ca-bundle.js';
 import { certificateProblem } from './certificate-problem.js';
 import type { NetworkAddress } from './service-address.js';
 
@@ -67,20 +67,21 @@ export async function sendWithNode(
   const isStream = body instanceof ReadableStream;
   const bytes = body == null || isStream ? undefined : new Uint8Array(await new Response(body).arrayBuffer());
   const socket = await connect(node, target, signal);
+  const options: RequestOptions = {
+    method,
+    path,
+    // Node sends the body of a DELETE without any framing unless it is told to.
+    headers: {
+      ...headerLines(init.headers),
+      host,
+      ...(bytes === undefined ? {} : { 'content-length': bytes.length }),
+      ...(isStream ? { 'transfer-encoding': 'chunked' } : {}),
+    },
+    createConnection: () => socket,
+    ...(signal === undefined ? {} : { signal }),
+  };
   return new Promise((resolve, reject) => {
-    const request = node.http.request({
-      method,
-      path,
-      // Node sends the body of a DELETE without any framing unless it is told to.
-      headers: {
-        ...headerLines(init.headers),
-        host,
-        ...(bytes === undefined ? {} : { 'content-length': bytes.length }),
-        ...(isStream ? { 'transfer-encoding': 'chunked' } : {}),
-      },
-      createConnection: () => socket,
-      ...(signal === undefined ? {} : { signal }),
-    });
+    const request = requestOver(node, socket, options);
     request.on('error', (error) => reject(signal?.aborted === true ? signal.reason : error));
     responseTo(request).then(resolve, reject);
     if (isStream)
@@ -89,6 +90,16 @@ export async function sendWithNode(
         .catch(reject);
     else request.end(bytes);
   });
+}
+
+/** Throws for a method, a path or a header that cannot be sent; the connection is not used then. */
+function requestOver({ http }: NodeModules, socket: TLSSocket, options: RequestOptions): ClientRequest {
+  try {
+    return http.request(options);
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
 }
 
 /** Options of `Readable.fromWeb`: without them, thousands of small parts would be read in advance. */
@@ -120,8 +131,14 @@ export function responseTo(request: ClientRequest): Promise<Response> {
   });
 }
 
-function readAnchors({ crypto }: NodeModules, caBundle: string): readonly X509Certificate[] {
-  const found = readBundle(caBundle, (der) => {
+/** What a bundle trusts. */
+interface Trust {
+  readonly anchors: readonly X509Certificate[];
+  readonly secureContext: SecureContext;
+}
+
+const trustOf = rememberBundles((caBundle, { crypto, tls }: NodeModules): Trust => {
+  const anchors = readBundle(caBundle, (der) => {
     try {
       return new crypto.X509Certificate(der);
     } catch {
@@ -129,13 +146,15 @@ function readAnchors({ crypto }: NodeModules, caBundle: string): readonly X509Ce
       return undefined;
     }
   });
-  if (typeof found === 'string') throw new UnreadableBundle(found);
-  return found;
-}
+  if (typeof anchors === 'string') throw new UnreadableBundle(anchors);
+  // Any certificate of a bundle is trusted, also one that is not a root.
+  const secureContext = tls.createSecureContext({ ca: anchors.map(String), allowPartialTrustChain: true });
+  return { anchors, secureContext };
+});
 
 /** Connects and verifies the server's certificate. Nothing is sent to a server before that. */
 async function connect(node: NodeModules, target: TlsTarget, signal: AbortSignal | undefined): Promise<TLSSocket> {
-  const anchors = target.caBundle === '' ? undefined : readAnchors(node, target.caBundle);
+  const trust = target.caBundle === '' ? undefined : trustOf(target.caBundle, node);
   const [name = ''] = target.hosts;
   signal?.throwIfAborted();
   return new Promise((resolve, reject) => {
@@ -144,9 +163,7 @@ async function connect(node: NodeModules, target: TlsTarget, signal: AbortSignal
       port: target.port,
       ALPNProtocols: ['http/1.1'],
       ...(node.net.isIP(name) === 0 ? { servername: name } : {}),
-      ...(anchors === undefined ? {} : { ca: anchors.map(String) }),
-      // Any certificate of a bundle is trusted, also one that is not a root.
-      allowPartialTrustChain: true,
+      ...(trust === undefined ? {} : { secureContext: trust.secureContext }),
       // `secureConnect` decides, because Node's errors do not contain the certificate.
       rejectUnauthorized: false,
       checkServerIdentity: () => undefined,
@@ -160,7 +177,7 @@ async function connect(node: NodeModules, target: TlsTarget, signal: AbortSignal
     socket.once('close', () => reject(new Error('EOF')));
     socket.once('secureConnect', () => {
       signal?.removeEventListener('abort', abort);
-      const problem = target.isInsecure ? undefined : problemOf(socket, target, anchors);
+      const problem = target.isInsecure ? undefined : problemOf(socket, target, trust?.anchors);
       if (problem === undefined) {
         resolve(socket);
       } else {

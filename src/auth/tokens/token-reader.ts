@@ -6,7 +6,7 @@ import { aggregateText } from '../../meta/field-error.js';
 import type { User } from '../../protocol/request.js';
 import { isPromise, type MaybePromise } from '../../util/maybe-promise.js';
 import { messageOf } from '../../util/message-of.js';
-import type { TokenAuthenticator, TokenIdentity, TokenReader, TokenTable } from '../authentication.js';
+import type { TokenAuthenticator, TokenCaller, TokenIdentity, TokenReader, TokenTable } from '../authentication.js';
 import { completeUser } from '../identity.js';
 
 export interface TokenReaderParts {
@@ -43,11 +43,11 @@ export function createTokenReader(parts: TokenReaderParts): TokenReader {
     ...authenticators,
   ];
   return Object.freeze({
-    authenticate(token: string, requested: readonly string[]) {
+    authenticate(token: string, requested: readonly string[], caller?: TokenCaller) {
       const audiences = requested.length === 0 ? serverAudiences : requested;
       // The fast path of static tokens: no allocation, no calls.
       const listed = audiences === serverAudiences ? staticTokens.get(token)?.completed : undefined;
-      return listed ?? authenticateFrom(0, { all, token, audiences, serverAudiences, messages: [] });
+      return listed ?? authenticateFrom(0, { all, token, audiences, serverAudiences, caller, messages: [] });
     },
   });
 }
@@ -86,16 +86,17 @@ interface Attempt {
   readonly token: string;
   readonly audiences: readonly string[];
   readonly serverAudiences: readonly string[];
+  readonly caller: TokenCaller | undefined;
   /** Messages of the authenticators tried so far. */
   readonly messages: string[];
 }
 
 /** Tries the authenticators from the given index on; synchronous unless one of them returns a promise. */
 function authenticateFrom(first: number, attempt: Attempt): MaybePromise<TokenIdentity> {
-  const { all, token, audiences, messages } = attempt;
+  const { all, token, audiences, caller, messages } = attempt;
   for (let index = first; index < all.length; index++) {
     try {
-      const answer = all[index]?.(token, audiences);
+      const answer = all[index]?.(token, audiences, caller);
       if (isPromise(answer)) {
         return answer
           .then((identity) => completeIdentity(identity, attempt))

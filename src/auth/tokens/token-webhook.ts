@@ -5,15 +5,20 @@
 import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 import type { User } from '../../protocol/request.js';
 import { quote } from '../../text/go/go-text.js';
-import { type Clock, systemClock } from '../../util/clock.js';
+import { onAbort, untilAborted } from '../../util/abort.js';
+import { encodeBase64 } from '../../util/base64.js';
+import { type Clock, systemClock, type Undo } from '../../util/clock.js';
 import { isRecord, own } from '../../util/json.js';
 import { refuseUnknownOptions } from '../../util/options.js';
-import { fetchWebhooks, WebhookStatusError } from '../../webhook/caller.js';
+import { sha256 } from '../../util/sha256.js';
+import { fetchWebhooks, postUrl, WebhookStatusError } from '../../webhook/caller.js';
 import { sendToBackend } from '../../webhook/connection.js';
+import { nodeModules } from '../../webhook/node-connection.js';
 import type {
   AuthenticatorContext,
   TokenAuthenticator,
   TokenAuthenticatorFactory,
+  TokenCaller,
   TokenIdentity,
 } from '../authentication.js';
 import { MAX_TOKEN_LENGTH } from './compact.js';
@@ -44,6 +49,12 @@ const OPTIONS = [
 
 const DEFAULT_TTL_MS = 120_000;
 const REQUEST_TIMEOUT_SECONDS = 30;
+/**
+ * upstream: apiserver/pkg/authentication/token/cache/cached_token_authenticator.go sharedLookupTimeout
+ */
+const LOOKUP_TIMEOUT_MS = 30_000;
+/** Each review is a connection to the webhook. The tokens of clients without credentials are reviewed, too. */
+const MAX_REVIEWS = 64;
 
 /** Delays before further attempts after a transient failure. */
 const RETRY_DELAYS_MS = [500, 750, 1125, 1687];
@@ -66,14 +77,23 @@ export function tokenWebhook(options: TokenWebhookOptions): TokenAuthenticatorFa
   }
   if (!Number.isFinite(cacheTtlMs)) throw new TypeError('orchplane: cacheTtlMs of tokenWebhook must be a number');
   const settings = { ...options, version, cacheTtlMs };
-  return { createAuthenticator: (context) => cached(reviewer(settings, context), settings.cacheTtlMs, context.clock) };
+  return {
+    createAuthenticator(context) {
+      return cached(withDeadline(reviewer(settings, context), url), settings.cacheTtlMs, context.clock);
+    },
+  };
 }
 
 type Settings = TokenWebhookOptions & { readonly version: string; readonly cacheTtlMs: number };
 
-function reviewer(settings: Settings, { dialect, audiences: serverAudiences }: AuthenticatorContext) {
-  return async (token: string, audiences: readonly string[]): Promise<TokenIdentity | undefined> => {
-    const status = await reviewWithRetries({ token, audiences }, settings, dialect);
+/** Rejects with the reason of the signal when it aborts. */
+type Ask = (question: Question, signal: AbortSignal) => Promise<TokenIdentity | undefined>;
+
+function reviewer(settings: Settings, { dialect, audiences: serverAudiences }: AuthenticatorContext): Ask {
+  const turns = new Turns(MAX_REVIEWS);
+  return async (question, signal) => {
+    const { audiences } = question;
+    const status = await turns.run(signal, () => reviewWithRetries(question, { settings, dialect, signal }));
     const madeFor = textsOf(own(status, 'audiences'));
     const valid = new Set(madeFor.length > 0 ? madeFor : serverAudiences);
     const accepted = audiences.filter((each) => valid.has(each));
@@ -90,16 +110,30 @@ interface Question {
   readonly audiences: readonly string[];
 }
 
-async function reviewWithRetries(question: Question, settings: Settings, dialect: Dialect) {
+interface ReviewContext {
+  readonly settings: Settings;
+  readonly dialect: Dialect;
+  readonly signal: AbortSignal;
+}
+
+async function reviewWithRetries(question: Question, context: ReviewContext) {
   for (const delayMs of RETRY_DELAYS_MS) {
     try {
-      return await review(question, settings, dialect);
+      return await review(question, context);
     } catch (error) {
-      if (!isTransient(error)) throw error;
+      if (context.signal.aborted || !isTransient(error)) throw error;
     }
-    await new Promise<void>((resolve) => void systemClock.after(delayMs, resolve, { background: true }));
+    await delay(delayMs, context.signal);
   }
-  return review(question, settings, dialect);
+  return review(question, context);
+}
+
+function delay(ms: number, signal: AbortSignal): Promise<void> {
+  let undo: Undo | undefined;
+  const over = new Promise<void>((resolve) => {
+    undo = systemClock.after(ms, resolve, { background: true });
+  });
+  return untilAborted(over, signal).finally(undo);
 }
 
 /** Whether another attempt may succeed. */
@@ -112,10 +146,10 @@ function isTransient(error: unknown): boolean {
   return false;
 }
 
-async function review({ token, audiences }: Question, settings: Settings, dialect: Dialect) {
+async function review({ token, audiences }: Question, { settings, dialect, signal }: ReviewContext) {
   const apiVersion = `${dialect.group(serviceGroup('authentication'))}/${settings.version}`;
   const body = { kind: 'TokenReview', apiVersion, metadata: {}, spec: { token, audiences }, status: { user: {} } };
-  const post = fetchWebhooks(systemClock, { fetch: await senderOf(settings) });
+  const post = fetchWebhooks(systemClock, { fetch: await senderOf(settings, signal) });
   const answer = await post({ url: settings.url }, body, REQUEST_TIMEOUT_SECONDS);
   if (!isRecord(answer) || own(answer, 'kind') !== 'TokenReview' || own(answer, 'apiVersion') !== apiVersion) {
     throw new Error(wrongAnswer(answer, settings.version));
@@ -134,9 +168,11 @@ function wrongAnswer(answer: unknown, version: string): string {
 
 type Send = NonNullable<TokenWebhookOptions['fetch']>;
 
-async function senderOf({ ca, token, fetch: custom }: Settings): Promise<Send> {
+async function senderOf({ ca, token, fetch: custom }: Settings, signal: AbortSignal): Promise<Send> {
   const backend = ca === undefined ? {} : { caBundle: btoa(ca) };
-  const send = custom ?? ((to: string, init: RequestInit) => sendToBackend(to, init, backend));
+  const sendUntil = custom ?? ((to: string, init: RequestInit) => sendToBackend(to, init, backend));
+  const send: Send = (to, init) =>
+    sendUntil(to, { ...init, signal: init.signal ? AbortSignal.any([init.signal, signal]) : signal });
   const credential = typeof token === 'function' ? await token() : token;
   if (credential === undefined) return send;
   return (to, init) => {
@@ -162,24 +198,100 @@ function textsOf(list: unknown): readonly string[] {
   return Array.isArray(list) ? list.filter((each) => typeof each === 'string') : [];
 }
 
-interface CachedResult {
+/** Limits a lookup with all its attempts, and the time until its turn. */
+function withDeadline(ask: Ask, url: string): Ask {
+  return (question, signal) => {
+    const expiry = new AbortController();
+    const expired = (): void =>
+      expiry.abort(new Error(`Post ${quote(postUrl({ url }, REQUEST_TIMEOUT_SECONDS))}: context deadline exceeded`));
+    const undo = systemClock.after(LOOKUP_TIMEOUT_MS, expired, { background: true });
+    const either = AbortSignal.any([signal, expiry.signal]);
+    // A custom `fetch` may ignore the signal.
+    return untilAborted(ask(question, either), either).finally(undo);
+  };
+}
+
+/** Limits how many tasks run at the same time; the others wait in order of arrival. */
+class Turns {
+  #free: number;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  async run<Result>(signal: AbortSignal, task: () => Promise<Result>): Promise<Result> {
+    if (this.#free > 0) this.#free--;
+    else await this.#wait(signal);
+    try {
+      return await untilAborted(task(), signal);
+    } finally {
+      const [next] = this.#waiting;
+      if (next === undefined) this.#free++;
+      else next();
+    }
+  }
+
+  /** Resolves when another task has left its place to this one. */
+  #wait(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const enter = (): void => {
+        this.#waiting.delete(enter);
+        undo();
+        resolve();
+      };
+      this.#waiting.add(enter);
+      const undo = onAbort(signal, () => {
+        this.#waiting.delete(enter);
+        reject(signal.reason);
+      });
+    });
+  }
+}
+
+/** A question to the webhook that requests with the same token share. It ends when no client waits for it any more. */
+class Lookup {
   readonly result: Promise<TokenIdentity | undefined>;
+  readonly #abandon: () => void;
+  #waiting = 0;
+
+  /** `onAbandoned` is called before the result rejects: a new request must not wait for it. */
+  constructor(ask: (signal: AbortSignal) => Promise<TokenIdentity | undefined>, onAbandoned: () => void) {
+    const controller = new AbortController();
+    this.#abandon = () => {
+      onAbandoned();
+      controller.abort(new Error('the client closed the connection before its token was reviewed'));
+    };
+    this.result = ask(controller.signal);
+  }
+
+  wait(caller: TokenCaller | undefined): Promise<TokenIdentity | undefined> {
+    this.#waiting++;
+    if (caller === undefined) return this.result;
+    const { signal } = caller;
+    const undo = onAbort(signal, () => {
+      if (--this.#waiting === 0) this.#abandon();
+    });
+    this.result.then(undo, undo);
+    return untilAborted(this.result, signal);
+  }
+}
+
+interface CachedResult {
+  readonly lookup: Lookup;
   characters: number;
   /** Undefined while the webhook is being asked. */
   expiresAt: number | undefined;
 }
 
-/** The maximum number of cached results, and of the characters of their tokens and users: unknown tokens are cached, too. */
+/** The maximum number of cached results, and of the characters of their keys and users: unknown tokens are cached, too. */
 const MAX_CACHED = 32_768;
 const MAX_CACHED_CHARACTERS = 16 * 1024 * 1024;
 
-/** Caches results but not errors. Requests with the same token at the same time share one call. */
-function cached(
-  ask: (token: string, audiences: readonly string[]) => Promise<TokenIdentity | undefined>,
-  ttlMs: number,
-  clock: Clock,
-): TokenAuthenticator {
+/** Caches results but not errors. Requests with the same token at the same time share one lookup. */
+function cached(ask: Ask, ttlMs: number, clock: Clock): TokenAuthenticator {
   const results = new Map<string, CachedResult>();
+  const digest = createDigest();
   let characters = 0;
   const remove = (key: string): void => {
     characters -= results.get(key)?.characters ?? 0;
@@ -191,21 +303,27 @@ function cached(
       remove(oldest);
     }
   };
-  return (token, audiences) => {
-    // Clients without credentials could make the webhook and this cache busy with megabytes.
+  return (token, audiences, caller) => {
+    // Clients without credentials could make the webhook busy with megabytes.
     if (token.length > MAX_TOKEN_LENGTH) return undefined;
-    const key = JSON.stringify([token, ...audiences]);
+    const key = digest(JSON.stringify([token, ...audiences]));
     const known = results.get(key);
-    if (known !== undefined && (known.expiresAt === undefined || clock.now() < known.expiresAt)) return known.result;
-    const entry: CachedResult = { result: ask(token, audiences), characters: key.length, expiresAt: undefined };
+    if (known !== undefined && (known.expiresAt === undefined || clock.now() < known.expiresAt)) {
+      // Re-inserting moves the key to the end of the Map's order.
+      results.delete(key);
+      results.set(key, known);
+      return known.expiresAt === undefined ? known.lookup.wait(caller) : known.lookup.result;
+    }
+    const forget = (): void => {
+      if (results.get(key) === entry) remove(key);
+    };
+    const lookup = new Lookup((signal) => ask({ token, audiences }, signal), forget);
+    const entry: CachedResult = { lookup, characters: key.length, expiresAt: undefined };
     remove(key);
     results.set(key, entry);
     characters += entry.characters;
     makeRoom();
-    const forget = (): void => {
-      if (results.get(key) === entry) remove(key);
-    };
-    entry.result.then((identity) => {
+    lookup.result.then((identity) => {
       if (ttlMs <= 0) return forget();
       entry.expiresAt = clock.now() + ttlMs;
       if (results.get(key) !== entry) return undefined;
@@ -214,6 +332,13 @@ function cached(
       characters += length;
       return makeRoom();
     }, forget);
-    return entry.result;
+    return lookup.wait(caller);
   };
+}
+
+/** The keys of a cache that neither contains tokens nor grows with their length. */
+function createDigest(): (text: string) => string {
+  const crypto = nodeModules()?.crypto;
+  if (crypto === undefined) return (text) => encodeBase64(sha256(text));
+  return (text) => crypto.createHash('sha256').update(text).digest('base64');
 }

@@ -11,8 +11,8 @@ import { BodyError, type ParsedBody, type RequestBody } from '../../protocol/bod
 import type { ApiRequest, PatchType, RequestOptions, User, Verb } from '../../protocol/request.js';
 import { percentEncode, queryText } from '../../protocol/request.js';
 import { quote } from '../../text/go/go-text.js';
+import { toHeaderBytes } from '../../util/bytes.js';
 import { isPlainJson, isRecord, jsonView, NotJsonError, NumberText, requireJson } from '../../util/json.js';
-import { toHeaderBytes } from '../header-values.js';
 
 /** The HTTP method of each verb. */
 export const METHODS: Readonly<Record<Verb, string>> = {
@@ -138,9 +138,9 @@ export function encodeHeaders({ fixed, userAgent, token, contentType, user, join
 function impersonate(headers: Headers, { user, uid, groups = [], extra = {} }: User): void {
   appendHeader(headers, 'Impersonate-User', user);
   if (uid !== undefined) appendHeader(headers, 'Impersonate-Uid', uid);
-  for (const group of groups) appendHeader(headers, 'Impersonate-Group', group);
+  for (const group of groups) appendListed(headers, 'Impersonate-Group', group);
   for (const [key, values] of Object.entries(extra)) {
-    for (const value of values) appendHeader(headers, `Impersonate-Extra-${escapeKey(key)}`, value);
+    for (const value of values) appendListed(headers, `Impersonate-Extra-${escapeKey(key)}`, value);
   }
 }
 
@@ -149,6 +149,16 @@ function requireSingleValues({ groups = [], extra = {} }: User): void {
   throw errors.badRequest(
     'fetch of this platform cannot impersonate a user with more than one group, or with more than one value of an extra: use kubeconfigTransport of orchplane/node, or one group',
   );
+}
+
+/**
+ * `Headers` joins repeated headers by a comma and a space. Transports and servers that get them from `fetch` split there: a
+ * part of such a value would become a group of its own.
+ */
+function appendListed(headers: Headers, name: string, value: string): void {
+  if (value.includes(', '))
+    throw errors.badRequest(`no header ${name} can carry ${quote(value)}: fetch makes several values of it`);
+  appendHeader(headers, name, value);
 }
 
 function appendHeader(headers: Headers, name: string, value: string): void {

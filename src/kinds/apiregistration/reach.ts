@@ -2,6 +2,7 @@
  * Aggregated API versions: their servers, as APIServices and the `aggregate` option describe them, and the headers that
  * identify the user to them. `webhook/aggregation.ts` connects to them.
  */
+import { toHeaderBytes } from '../../util/bytes.js';
 import { isRecord } from '../../util/json.js';
 import type { APIService } from './v1/api-service.js';
 
@@ -71,13 +72,16 @@ export function setRemoteUserHeaders(headers: Headers, user: RemoteUser): void {
   for (const [name, value] of remoteUserHeaders(user)) headers.append(name, value);
 }
 
-/** The X-Remote headers of a user. Each group and each value is a header of its own: it may contain a comma. */
+/**
+ * The X-Remote headers of a user, each character a byte of UTF-8. Each group and each value is a header of its own: it may
+ * contain a comma.
+ */
 export function remoteUserHeaders({ user, uid, groups = [], extra = {} }: RemoteUser): [string, string][] {
-  const headers: [string, string][] = [['X-Remote-User', user]];
-  if (uid) headers.push(['X-Remote-Uid', uid]);
-  for (const group of groups) headers.push(['X-Remote-Group', group]);
+  const headers: [string, string][] = [['X-Remote-User', toHeaderBytes(user)]];
+  if (uid) headers.push(['X-Remote-Uid', toHeaderBytes(uid)]);
+  for (const group of groups) headers.push(['X-Remote-Group', toHeaderBytes(group)]);
   for (const [key, values] of Object.entries(extra)) {
-    for (const value of values) headers.push([`X-Remote-Extra-${escapeKey(key)}`, value]);
+    for (const value of values) headers.push([`X-Remote-Extra-${escapeKey(key)}`, toHeaderBytes(value)]);
   }
   return headers;
 }

@@ -182,10 +182,13 @@ class Recorder {
     // The client may have left while the token was awaited.
     if (response.destroyed) return void outgoing.on('error', () => undefined).destroy();
     response.on('close', () => outgoing.destroy());
-    // An answer may also be malformed after its head; the reader of its body reports that.
-    outgoing.on('error', () => undefined);
-    outgoing.end(body);
-    const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
+    // An answer may also be malformed after its head; the reader of its body reports that error.
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      outgoing.on('response', resolve).on('error', reject);
+      // Also after a response with the status 101, for which there is no other event.
+      outgoing.on('close', () => reject(new Error('socket hang up')));
+      outgoing.end(body);
+    });
     const recorded = {
       ...started,
       ...(body.length > 0 ? { requestBody: recordedBody(body, started.path, request) } : {}),

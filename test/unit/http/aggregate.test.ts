@@ -109,6 +109,25 @@ describe('a request for an aggregated API', () => {
     expect(header('audit-id')).toBe(response.headers.get('audit-id'));
   });
 
+  test.each(['rené', 'renÃ©', 'Łukasz', '名前'])('sends the user %s as the bytes of UTF-8', async (user) => {
+    let seen = new Headers();
+    const { fetchFront } = await startServers({
+      [NAME]: ({ headers }) => {
+        seen = headers;
+        return new Response();
+      },
+    });
+    const bytes = Buffer.from(user).toString('latin1');
+    const named = new Headers({ 'impersonate-uid': bytes, 'impersonate-user': bytes, 'impersonate-extra-a': bytes });
+    for (const group of ['system:masters', bytes]) named.append('impersonate-group', group);
+    const response = await fetchFront('/apis/metrics.example.com/v1/nodes', { headers: Object.fromEntries(named) });
+    expect(response.status).toBe(200);
+    expect(seen.get('x-remote-user')).toBe(bytes);
+    expect(seen.get('x-remote-uid')).toBe(bytes);
+    expect(seen.get('x-remote-group')?.split(', ')).toContain(bytes);
+    expect(seen.get('x-remote-extra-a')).toBe(bytes);
+  });
+
   test('sends the complete identity of the user to the backend', async () => {
     const seen: Headers[] = [];
     const { fetchFront, cluster } = await startServers({

@@ -1,6 +1,10 @@
 /** The limit of messages of WebSockets that are in memory. */
-import { expect, test } from 'vitest';
-import { HeldBytes } from '../../../src/node/held-bytes.js';
+import { describe, expect, test } from 'vitest';
+import { HeldBytes, limitUnanswered } from '../../../src/node/held-bytes.js';
+import type { IncomingRequest } from '../../../src/node/incoming-request.js';
+import type { Answer } from '../../../src/protocol/http.js';
+
+const EMPTY: Answer = { code: 200, headers: [], body: '' };
 
 test('closes the connections that hold most when all together hold too much', () => {
   const closed: string[] = [];
@@ -19,4 +23,45 @@ test('closes the connections that hold most when all together hold too much', ()
   expect(closed).toEqual(['b']);
   set('d', 41);
   expect(closed).toEqual(['b', 'c']);
+});
+
+describe('limitUnanswered', () => {
+  /** Requests that wait until `settle` is called. */
+  function site(maxBytes: number) {
+    const settle: (() => void)[] = [];
+    const handler = () => new Promise<Answer>((resolve) => settle.push(() => resolve(EMPTY)));
+    const send = limitUnanswered(handler, maxBytes);
+    return { settle, send: (headerBytes: number) => send({ headerBytes } as IncomingRequest) };
+  }
+
+  test('answers with 429 while the headers of unanswered requests are too long together', async () => {
+    const { settle, send } = site(40_000);
+    const first = send(20_000);
+    // Long headers may take up half of the limit.
+    const refused = await send(9_000);
+    expect(refused).toMatchObject({ code: 429, body: 'Too many requests, please try again later.\n' });
+    expect(refused.headers).toContainEqual(['Retry-After', '1']);
+    settle[0]?.();
+    expect(await first).toBe(EMPTY);
+    const next = send(20_000);
+    settle[1]?.();
+    expect(await next).toBe(EMPTY);
+  });
+
+  test('keeps room for requests with short headers', async () => {
+    const { settle, send } = site(40_000);
+    const long = send(20_000);
+    // Each counts 2 KiB at least.
+    const short = Array.from({ length: 9 }, () => send(100));
+    expect(await send(100)).toMatchObject({ code: 429 });
+    expect(settle).toHaveLength(10);
+    for (const each of settle) each();
+    expect(await Promise.all([long, ...short])).toHaveLength(10);
+  });
+
+  test('does not count requests whose handler has failed', async () => {
+    const send = limitUnanswered(() => Promise.reject(new Error('no')), 40_000);
+    const request = { headerBytes: 20_000 } as IncomingRequest;
+    for (let count = 0; count < 3; count++) await expect(send(request)).rejects.toThrow('no');
+  });
 });

@@ -17,7 +17,7 @@ import { StatusError } from '../../../src/meta/errors.js';
 import { createServerCertificate } from '../../../src/node/certificates.js';
 import { type KubeconfigTransportOptions, kubeconfigTransport, serve } from '../../../src/node/index.js';
 import { eventually, rejection } from '../client/transports.js';
-import { site, text } from './sockets.js';
+import { site, switchingServer, text } from './sockets.js';
 
 let folder: string;
 
@@ -336,6 +336,16 @@ test('reports an invalid status code as a server failure', async () => {
   );
   server.close();
   expect(StatusError.is(error, 'ServiceUnavailable')).toBe(true);
+});
+
+test('rejects when the server switches protocols without being asked to', async () => {
+  await using server = await switchingServer();
+  const error = await rejection(
+    clientOf(configOf({ cluster: { server: server.url } }))
+      .api(ConfigMap)
+      .list(),
+  );
+  expect(StatusError.is(error, 'ServiceUnavailable') && error.message).toContain('socket hang up');
 });
 
 function connections(server: { getConnections(done: (error: Error | null, count: number) => void): unknown }) {

@@ -1,21 +1,23 @@
 /** createNodeListener in a server of the caller: node:http itself, and frameworks. */
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type ServerOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { createCluster } from '../../../src/cluster/full-cluster.js';
 import { ConfigMap } from '../../../src/kinds/index.js';
 import { createNodeListener, type NodeListenerOptions } from '../../../src/node/index.js';
-import { exchange } from './sockets.js';
+import { nextTurn } from '../../../src/util/clock.js';
+import { exchange, openConnection } from './sockets.js';
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 const OBJECT = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'web' } });
 
 async function open(
   listener: RequestListener,
+  options: ServerOptions = {},
 ): Promise<AsyncDisposable & { readonly url: string; readonly port: number }> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
+  const server = createServer(options, listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
@@ -53,6 +55,38 @@ describe('createNodeListener', () => {
     expect(await status({})).toBe(403);
     expect(await status({ authorization: 'Bearer guessed' })).toBe(401);
     expect(await status({ authorization: 'Bearer secret' })).toBe(200);
+  });
+
+  test('answers with 429 while too many clients have left before they were authenticated', async () => {
+    const waiting: (() => void)[] = [];
+    const authenticate = () => new Promise<undefined>((resolve) => waiting.push(() => resolve(undefined)));
+    const listener = createNodeListener(createCluster(), {
+      tokens: { secret: { user: 'alice', groups: ['system:masters'] } },
+      authenticate,
+    });
+    await using site = await open(listener, { maxHeaderSize: 1024 * 1024 });
+    const send = async (token: string) => {
+      const connection = await openConnection(site.port);
+      connection.socket.write(`GET ${CONFIG_MAPS} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+      return connection;
+    };
+    const unknown = 'x'.repeat(1_000_000);
+    for (let count = 1; count <= 16; count++) {
+      const { socket } = await send(unknown);
+      while (waiting.length < count) await nextTurn();
+      socket.destroy();
+    }
+    const refused = await (await send(unknown)).until(/later\.\n$/);
+    expect(refused).toMatch(
+      /^HTTP\/1\.1 429 [\s\S]*Retry-After: 1\r\n[\s\S]*Too many requests, please try again later\.\n$/,
+    );
+    expect(waiting).toHaveLength(16);
+    await (await send('secret')).until(/^HTTP\/1\.1 200 /);
+    for (const settle of waiting.splice(0)) settle();
+    const last = await send(unknown);
+    while (waiting.length < 1) await nextTurn();
+    waiting[0]?.();
+    await last.until(/^HTTP\/1\.1 401 /);
   });
 
   test('keeps headers that were set before, and works below the mount path of a framework', async () => {

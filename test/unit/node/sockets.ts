@@ -3,7 +3,7 @@
  */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer as createSocketServer, type Socket } from 'node:net';
 import {
   createListener,
   type Listener,
@@ -94,3 +94,16 @@ export async function site(handler: RequestHandler | Answer): Promise<FakeSite> 
 }
 
 export const text = (body: string): Answer => ({ code: 200, headers: [['Content-Type', 'text/plain']], body });
+
+/** Answers every request with the status 101, for another protocol. */
+export async function switchingServer(): Promise<AsyncDisposable & { readonly url: string }> {
+  const server = createSocketServer((socket) => {
+    socket.on('error', () => socket.destroy());
+    socket.once('data', () => socket.end('HTTP/1.1 101 Other\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n'));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}

@@ -6,6 +6,7 @@ import { X509Certificate } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createServer as createTcpServer } from 'node:net';
+import tls from 'node:tls';
 import { ConfigMap, ValidatingWebhookConfiguration } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -14,6 +15,8 @@ import { sendToBackend } from '../../../src/webhook/connection.js';
 import { bundle, type CertificateWish, type Issued, issue, listen, type TlsServer } from './tls-servers.js';
 
 const HOSTS = ['127.0.0.1', 'localhost'];
+/** anyExtendedKeyUsage. */
+const ANY_PURPOSE = '2.5.29.37.0';
 const VERIFY = 'tls: failed to verify certificate: x509: ';
 
 let ca: Issued;
@@ -88,6 +91,40 @@ describe('a webhook with a caBundle', () => {
     expect(await resultOf({ url, caBundle: bundle(ca) })).toBe(REACHED);
     expect(await resultOf({ url, caBundle: bundle(otherCa, ca) })).toBe(REACHED);
     expect(await resultOf({ url: `https://localhost:${server.port}`, caBundle: bundle(ca) })).toBe(REACHED);
+  });
+
+  test('is called if its certificate is for any purpose and its CA is in the bundle', async () => {
+    const leaf = await issue({ hosts: HOSTS, issuer: ca, usages: [ANY_PURPOSE] });
+    await using server = await denying(leaf);
+    const url = `https://127.0.0.1:${server.port}/x`;
+    expect(await resultOf({ url, caBundle: bundle(ca) })).toBe(REACHED);
+    for (const untrusted of [otherCa, sameNameCa]) {
+      expect(await resultOf({ url, caBundle: bundle(untrusted) })).toContain(VERIFY);
+    }
+    const noCa = await issue({ name: 'no-ca' });
+    await using second = await denying({ hosts: HOSTS, issuer: noCa, usages: [ANY_PURPOSE] });
+    expect(await resultOf({ url: `https://127.0.0.1:${second.port}/x`, caBundle: bundle(noCa) })).toContain(VERIFY);
+  });
+
+  test('closes the connection for a request that cannot be sent', async () => {
+    await using server = await listen(await issue({ hosts: HOSTS, issuer: ca }), () => undefined);
+    const headers: [string, string][] = [['x-remote-user', 'a\nb']];
+    const sent = sendToBackend(`https://127.0.0.1:${server.port}/`, { headers }, { caBundle: bundle(ca) });
+    await expect(sent).rejects.toThrow('Invalid character in header content ["x-remote-user"]');
+    const open = () => new Promise((resolve) => server.server.getConnections((_error, count) => resolve(count)));
+    await expect.poll(open).toBe(0);
+  });
+
+  test('is parsed once for all calls', async () => {
+    await using server = await listen(await issue({ hosts: HOSTS, issuer: ca }), (_request, response) => {
+      response.end('reached');
+    });
+    const createContext = vi.spyOn(tls, 'createSecureContext');
+    const caBundle = bundle(await issue({ name: 'unused', ca: true }), ca);
+    const call = () => sendToBackend(`https://127.0.0.1:${server.port}/`, {}, { caBundle });
+    for (let calls = 0; calls < 3; calls++) expect(await (await call()).text()).toBe('reached');
+    expect(createContext.mock.calls.filter(([options]) => Array.isArray(options?.ca))).toHaveLength(1);
+    createContext.mockRestore();
   });
 
   test('gets the User-Agent of the reference server', async () => {

@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { webcrypto } from 'node:crypto';
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
-import { createServer } from 'node:https';
+import { createServer, type Server } from 'node:https';
 import { type AddressInfo, isIP } from 'node:net';
 import * as x509 from '@peculiar/x509';
 
@@ -74,6 +74,7 @@ export function bundle(...certificates: readonly Issued[]): string {
 
 export interface TlsServer extends AsyncDisposable {
   readonly port: number;
+  readonly server: Server;
 }
 
 /** Listens on all addresses of this machine, because endpoints may not be loopback addresses. */
@@ -82,6 +83,7 @@ export async function listen({ pem, key }: Issued, listener: RequestListener): P
   server.listen(0);
   await once(server, 'listening');
   return {
+    server,
     port: (server.address() as AddressInfo).port,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();

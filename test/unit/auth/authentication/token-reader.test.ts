@@ -62,7 +62,7 @@ describe('authenticators', () => {
     expect(await outcomeOf({ table: {}, accounts: named('account'), authenticators: [last] }, 'x')).toBe('account');
     expect(last).not.toHaveBeenCalled();
     expect(await outcomeOf({ accounts: silent, authenticators: [silent, last] }, 'x')).toBe('last');
-    expect(last).toHaveBeenCalledExactlyOnceWith('x', ['api']);
+    expect(last).toHaveBeenCalledExactlyOnceWith('x', ['api'], undefined);
   });
 
   test.each<[string, readonly TokenAuthenticator[], string]>([

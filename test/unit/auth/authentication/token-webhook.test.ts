@@ -1,12 +1,13 @@
 /** Authentication by a token webhook on a local HTTPS port. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type TokenWebhookOptions, tokenWebhook } from '../../../../src/auth/tokens/token-webhook.js';
 import { createCluster } from '../../../../src/cluster/full-cluster.js';
 import { createFetchHandler } from '../../../../src/http/handler.js';
 import { kubernetesDialect } from '../../../../src/meta/dialect.js';
 import { fakeClock } from '../../../../src/testing/fake-clock.js';
+import { nextTurn } from '../../../../src/util/clock.js';
 import { type Issued, issue, listen, type TlsServer } from '../../webhook/tls-servers.js';
 
 interface Received {
@@ -70,21 +71,40 @@ describe('a token webhook', () => {
     ]);
   });
 
-  test('forgets the oldest results when many long tokens are cached', async () => {
+  test('forgets the results that were not used for longest when many long users are cached', async () => {
     const asked: string[] = [];
     const { authenticate } = webhook({
       fetch: async (_url, init) => {
         const { apiVersion, spec } = JSON.parse(String(init.body));
-        asked.push(spec.token.slice(0, 5));
+        asked.push(spec.token);
+        const username = `${spec.token}${'x'.repeat(600_000)}`;
+        return Response.json({ apiVersion, kind: 'TokenReview', status: { authenticated: true, user: { username } } });
+      },
+    });
+    await authenticate('used');
+    await authenticate('unused');
+    for (let index = 0; index < 27; index++) {
+      await authenticate(String(index));
+      await authenticate('used');
+    }
+    expect(asked).toHaveLength(29);
+    await authenticate('unused');
+    expect(asked).toHaveLength(30);
+  });
+
+  test('caches long tokens without keeping them', async () => {
+    let asked = 0;
+    const { authenticate } = webhook({
+      fetch: async (_url, init) => {
+        asked++;
+        const { apiVersion } = JSON.parse(String(init.body));
         return Response.json({ apiVersion, kind: 'TokenReview', status: { authenticated: false } });
       },
     });
-    await authenticate('short');
-    for (let index = 0; index < 300; index++) await authenticate(`${index}${'x'.repeat(60_000)}`);
-    await authenticate(`299${'x'.repeat(60_000)}`);
-    expect(asked).toHaveLength(301);
-    await authenticate('short');
-    expect(asked).toHaveLength(302);
+    // More characters than the cache has room for.
+    const tokens = Array.from({ length: 300 }, (_, index) => `${index}${'x'.repeat(60_000)}`);
+    for (const token of [...tokens, ...tokens]) await authenticate(token);
+    expect(asked).toBe(300);
   });
 
   test('gets the version that the options name, and must answer in it', async () => {
@@ -198,3 +218,96 @@ test('a cluster asks the webhook about tokens that it does not know', async () =
   expect([await get('admin'), await get('good'), await get('bad')]).toEqual([200, 200, 401]);
   expect(received.length).toBe(2);
 });
+
+describe('a token webhook that does not respond', () => {
+  /** Reviews that end only with their signals. */
+  function hangingWebhook() {
+    const reviews: { readonly token: string; readonly signal: AbortSignal }[] = [];
+    const context = { dialect: kubernetesDialect, clock: fakeClock(), audiences: ['api'] };
+    const fetch: TokenWebhookOptions['fetch'] = (_url, init) => {
+      const signal = init.signal ?? expect.fail('a review can be aborted');
+      reviews.push({ token: JSON.parse(String(init.body)).spec.token, signal });
+      return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    };
+    const authenticate = tokenWebhook({ url: 'https://login.example.com', fetch }).createAuthenticator(context);
+    const ask = (token: string, caller?: AbortController) => {
+      const asked = Promise.resolve(authenticate(token, ['api'], caller));
+      // A test awaits those that matter to it.
+      asked.catch(() => undefined);
+      return asked;
+    };
+    return { reviews, ask };
+  }
+
+  test('is no longer asked when all clients that wait for its answer have disconnected', async () => {
+    const { reviews, ask } = hangingWebhook();
+    const [one, two] = [new AbortController(), new AbortController()];
+    const asked = [ask('a', one), ask('a', two)];
+    await until(() => reviews.length === 1);
+    one.abort(new Error('gone'));
+    await expect(asked[0]).rejects.toThrow('gone');
+    expect(reviews[0]?.signal.aborted).toBe(false);
+    two.abort(new Error('gone, too'));
+    expect(reviews[0]?.signal.aborted).toBe(true);
+    // A new client does not get the failure of the abandoned review.
+    void ask('a', new AbortController());
+    await until(() => reviews.length === 2);
+    expect(reviews[1]?.signal.aborted).toBe(false);
+  });
+
+  test('gets 64 reviews at the same time, and not those whose clients have disconnected before their turn', async () => {
+    const { reviews, ask } = hangingWebhook();
+    const clients = Array.from({ length: 67 }, () => new AbortController());
+    for (const [index, client] of clients.entries()) void ask(`t${index}`, client);
+    await until(() => reviews.length === 64);
+    clients[64]?.abort();
+    clients[65]?.abort();
+    clients[3]?.abort();
+    await until(() => reviews.length === 65);
+    expect(reviews[64]?.token).toBe('t66');
+  });
+
+  test('fails after 30 seconds, also for the tokens that wait for their turn', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const { reviews, ask } = hangingWebhook();
+      const asked = Array.from({ length: 65 }, (_, index) => ask(`t${index}`));
+      await until(() => reviews.length === 64);
+      vi.advanceTimersByTime(30_000);
+      const message = 'Post "https://login.example.com/?timeout=30s": context deadline exceeded';
+      for (const each of asked) await expect(each).rejects.toThrow(message);
+      expect(reviews).toHaveLength(64);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test('has 30 seconds for all attempts together', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      let attempts = 0;
+      const { authenticate } = webhook({
+        fetch: async () => {
+          attempts++;
+          vi.advanceTimersByTime(20_000);
+          return new Response('', { status: 504 });
+        },
+      });
+      const failed = expect(authenticate('a')).rejects.toThrow('context deadline exceeded');
+      await until(() => attempts === 1);
+      await until(() => vi.getTimerCount() === 2);
+      vi.advanceTimersByTime(10_000);
+      await failed;
+      expect(attempts).toBeLessThanOrEqual(2);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+async function until(isTrue: () => boolean): Promise<void> {
+  for (let turns = 0; !isTrue(); turns++) {
+    if (turns > 10_000) expect.fail('it does not happen');
+    await nextTurn();
+  }
+}

@@ -213,6 +213,19 @@ describe('the headers', () => {
     const error = await Promise.resolve(send({ ...getRequest, user: { user: 'a\nb' } })).catch((e: unknown) => e);
     expect(StatusError.is(error, 'BadRequest') && error.message).toMatch(/no header Impersonate-User can carry/);
   });
+
+  test.each([
+    ['Impersonate-Group', { groups: ['dev', 'x, system:masters'] }],
+    ['Impersonate-Extra-scopes', { extra: { scopes: ['x, system:masters'] } }],
+  ])('refuses a value of %s that a server would read as several', async (name, more) => {
+    const { send, requests } = scripted([]);
+    const user = { user: 'bob', ...more };
+    const error = await Promise.resolve(send({ ...getRequest, user })).catch((e: unknown) => e);
+    expect(StatusError.is(error, 'BadRequest') && error.message).toBe(
+      `no header ${name} can carry "x, system:masters": fetch makes several values of it`,
+    );
+    expect(requests).toEqual([]);
+  });
 });
 
 describe('the body', () => {

@@ -13,6 +13,7 @@ import { parseRecording, RECORDING_HEADER, type RecordedExchange } from '../../.
 import { RecordedAnswers } from '../../../../src/node/commands/replay-server.js';
 import { kubeconfigBackend } from '../../../../src/node/kubeconfig-transport.js';
 import { cpuTimer } from '../../../fixtures/cpu-time.js';
+import { switchingServer } from '../sockets.js';
 import { type CommandResult, run } from './run.js';
 
 let folder = '';
@@ -237,6 +238,17 @@ describe('record', () => {
       message: expect.stringContaining('the recorded server cannot be reached'),
     });
     expect((await command.end()).err).toContain('GET /api/v1/pods failed');
+  });
+
+  test('answers with 502 when the recorded server switches protocols without being asked to', async () => {
+    await using server = await switchingServer();
+    const command = await started(['record', '-o', join(folder, 'r.jsonl'), '--kubeconfig', kubeconfigFor(server.url)]);
+    const { url, token, fetch } = kubeconfigBackend(command.kubeconfig);
+    const headers = { authorization: `Bearer ${String(token)}` };
+    const response = await fetch(new Request(`${url}/api/v1/pods`, { headers }));
+    expect(response.status).toBe(502);
+    expect(await response.json()).toMatchObject({ message: expect.stringContaining('socket hang up') });
+    await command.end();
   });
 
   test('forwards upgraded connections and says that their content is not recorded', async () => {
