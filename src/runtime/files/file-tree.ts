@@ -56,6 +56,22 @@ export class MemoryVolume implements Volume {
   }
 }
 
+/** Volumes that outlive pods, shared by all pods of a runtime. */
+export class SharedVolumes {
+  readonly #volumes = new Map<string, MemoryVolume>();
+
+  all(): Iterable<Volume> {
+    return this.#volumes.values();
+  }
+
+  /** `hostPath`: the directory of the machine that the volume is. */
+  get(key: string, hostPath?: string): MemoryVolume {
+    const known = this.#volumes.get(key) ?? new MemoryVolume({ hostPath, isShared: true });
+    this.#volumes.set(key, known);
+    return known;
+  }
+}
+
 export interface Mount {
   /** Absolute. */
   readonly mountPath: string;

@@ -12,6 +12,7 @@ import { PodAddresses } from '../../controllers/stages/pod-selection.js';
 import type { StoredPod } from '../../controllers/workloads/pod-state.js';
 import { ConfigMap } from '../../kinds/core/v1/config-map.js';
 import { Node } from '../../kinds/core/v1/node/node.js';
+import { PersistentVolume } from '../../kinds/core/v1/persistent-volume.js';
 import { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-claim.js';
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import { Secret } from '../../kinds/core/v1/secret.js';
@@ -21,7 +22,7 @@ import type { NodeRuntime, PodReference, PodUsage } from '../../protocol/connect
 import type { Activity } from '../../util/activity.js';
 import { nextTurn } from '../../util/clock.js';
 import { getOrInsertComputed } from '../../util/once.js';
-import { SharedVolumes } from '../files/pod-volumes.js';
+import { SharedVolumes } from '../files/file-tree.js';
 import { METRICS_IMAGE, METRICS_NAMESPACE, metricsServer } from '../metrics-server.js';
 import { createNetwork, type NetworkOptions } from '../network/network.js';
 import { publishServices } from '../network/published-services.js';
@@ -97,6 +98,7 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
     for (const kind of [ConfigMap, Secret, PersistentVolumeClaim] as const) {
       context.informer(kind).subscribe(({ object }) => this.#wakeWaiting(object.metadata.namespace));
     }
+    context.informer(PersistentVolume).subscribe(({ object }) => this.#wakeWaiting(object.spec.claimRef?.namespace));
     const { sockets } = this.options.network;
     if (sockets?.publish !== undefined) publishServices(context, this.#network, sockets);
     const slot = context.host?.runtimeSlot;
