@@ -8,7 +8,6 @@ import { controllerOf } from '../../controllers/runtime/owners.js';
 import { keyOf } from '../../controllers/runtime/shared-informer.js';
 import type { ReconcileResult } from '../../controllers/runtime/work-queue.js';
 import { isKubeletStopped } from '../../controllers/stages/node-leases.js';
-import { PodAddresses } from '../../controllers/stages/pod-selection.js';
 import type { StoredPod } from '../../controllers/workloads/pod-state.js';
 import { ConfigMap } from '../../kinds/core/v1/config-map.js';
 import { Node } from '../../kinds/core/v1/node/node.js';
@@ -29,6 +28,7 @@ import { publishServices } from '../network/published-services.js';
 import type { ClusterNetwork } from '../network/types.js';
 import type { Image, ProcessImage, Usage } from '../program.js';
 import { processImageOf } from '../program-process.js';
+import { AssignedAddresses } from './assigned-addresses.js';
 import { LocalConnections, openConnection } from './connections.js';
 import { imageNamed } from './images.js';
 import { rejectionOf } from './node-admission.js';
@@ -59,14 +59,14 @@ export function kubelet(options: KubeletOptions): Controller {
 const SETTLE_TURNS = 20;
 
 class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
-  readonly #network: ClusterNetwork = createNetwork(this.context, this.options.network);
+  readonly #addresses = new AssignedAddresses(this.context);
+  readonly #network: ClusterNetwork = createNetwork(this.context, this.options.network, this.#addresses);
   readonly #pods = this.context.informer(Pod);
   readonly #nodes = this.context.informer(Node);
   /** By uid. */
   readonly #workers = new Map<string, PodWorker>();
   readonly #images = new Map<Image, ProcessImage>();
   readonly #metricsImage = this.#metricsServer();
-  readonly #addresses = new PodAddresses(this.context);
   readonly #rejections = new OwnerBackoff();
   readonly #queue = this.context.queue((key) => this.#reconcile(key), { workers: 8 });
   readonly #services: KubeletServices = {
@@ -83,12 +83,16 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
     busyFor: (work) => this.#busyFor(work),
   };
   #busy = 0;
+  #hasAdopted = false;
 
   start(): void {
     const { context } = this;
     for (const kind of [ConfigMap, Secret, Service, PersistentVolumeClaim]) context.informer(kind);
     this.#pods.onKey((key, { type, object }) => {
-      if (type === 'DELETED') this.#forget(object);
+      if (type === 'DELETED') {
+        this.#forget(object);
+        this.#addresses.release(object);
+      }
       this.#queue.add(key);
     });
     this.#nodes.onKey((name) => {
@@ -100,7 +104,8 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
     }
     context.informer(PersistentVolume).subscribe(({ object }) => this.#wakeWaiting(object.spec.claimRef?.namespace));
     const { sockets } = this.options.network;
-    if (sockets?.publish !== undefined) publishServices(context, this.#network, sockets);
+    if (sockets?.publish !== undefined)
+      publishServices(context, { network: this.#network, addresses: this.#addresses }, sockets);
     const slot = context.host?.runtimeSlot;
     if (slot !== undefined) {
       const runtime = this.#runtime();
@@ -161,10 +166,11 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
     });
   }
 
-  #allocateAddress({ spec }: StoredPod): string {
-    if (spec.hostNetwork !== true) return this.#addresses.take();
-    const { addresses = [] } = this.#nodes.get(spec.nodeName ?? '')?.status ?? {};
-    return addresses.find(({ type }) => type === 'InternalIP')?.address ?? '127.0.0.1';
+  #allocateAddress(pod: StoredPod): string {
+    const { hostNetwork, nodeName = '' } = pod.spec;
+    if (hostNetwork !== true) return this.#addresses.assign(pod);
+    const { addresses = [] } = this.#nodes.get(nodeName)?.status ?? {};
+    return this.#addresses.assign(pod, addresses.find(({ type }) => type === 'InternalIP')?.address ?? '127.0.0.1');
   }
 
   #rejection(pod: StoredPod) {
@@ -199,6 +205,9 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
   }
 
   async #reconcile(key: string): Promise<ReconcileResult | undefined> {
+    // The queue starts when the informers have their first lists.
+    if (!this.#hasAdopted) this.#addresses.adopt();
+    this.#hasAdopted = true;
     const pod = this.#pods.at(key);
     if (pod?.spec.nodeName === undefined || pod.spec.nodeName === '') return undefined;
     const node = this.#nodes.get(pod.spec.nodeName);

@@ -35,7 +35,7 @@ export interface KubeletServices {
   readonly shared: SharedVolumes;
   readonly allowsHostPath: boolean;
   imageOf(pod: StoredPod, image: string): ProcessImage | undefined;
-  /** Assigns an address to a pod. */
+  /** Assigns an address to a pod, whatever its status says. */
   allocateAddress(pod: StoredPod): string;
   /** The reason why the node does not admit a pod, if there is one. */
   rejection(pod: StoredPod): Rejection | undefined;
@@ -183,7 +183,6 @@ export class PodWorker implements PodEnvironment {
   /** Brings the pod one step further. Called after every change of the pod and of its containers. */
   async sync(pod: StoredPod): Promise<ReconcileResult | undefined> {
     this.#pod = pod;
-    this.#podIP ??= pod.status.podIP;
     if (pod.metadata.deletionTimestamp !== undefined) return this.#terminate();
     if (isPodFinished(pod) && this.#end === undefined && this.#containers.size === 0) return undefined;
     const rejection = this.#end || this.#containers.size > 0 ? undefined : this.#services.rejection(pod);
@@ -231,7 +230,7 @@ export class PodWorker implements PodEnvironment {
     this.#podIP ??= this.#services.allocateAddress(this.#pod);
     this.#addContainers();
     // Programs can use the network when everyone knows their address. The write of the status queues the pod again.
-    if (this.#pod.status.podIP === undefined) return Infinity;
+    if (this.#pod.status.podIP !== this.#podIP) return Infinity;
     const { renewAtMs = Infinity } = this.volumes;
     if (!this.#isMounted || renewAtMs <= this.clock.now()) {
       await this.#mount();
