@@ -11,6 +11,7 @@ import { Node } from '../../kinds/core/v1/node/node.js';
 import { PersistentVolume } from '../../kinds/core/v1/persistent-volume.js';
 import { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-claim.js';
 import { StatusError } from '../../meta/errors.js';
+import { Quantity } from '../../meta/quantity.js';
 import { own } from '../../util/json.js';
 import { getOrInsertComputed } from '../../util/once.js';
 import { expanded, type TextBudget } from '../kubelet/expansion.js';
@@ -26,9 +27,9 @@ import type { ContainerSpec } from '../program.js';
 import {
   type FileEntry,
   FileTree,
-  MemoryVolume,
   type Mount,
   normalize,
+  OwnVolumes,
   type SharedVolumes,
   type Volume,
 } from './file-tree.js';
@@ -63,6 +64,8 @@ const MAX_TOKEN_AGE_MS = 24 * 60 * 60 * 1000;
 const TOKEN_MODE = 0o644;
 
 export class PodVolumes {
+  /** Those in memory that end with the pod. */
+  readonly own: OwnVolumes;
   readonly #context: ControllerContext;
   readonly #options: PodVolumesOptions;
   readonly #volumes = new Map<string, Volume>();
@@ -78,6 +81,7 @@ export class PodVolumes {
     | undefined;
 
   constructor(context: ControllerContext, options: PodVolumesOptions) {
+    this.own = new OwnVolumes(options.shared.memory);
     this.#context = context;
     this.#options = options;
   }
@@ -143,7 +147,9 @@ export class PodVolumes {
         ),
       );
     } else if (spec.emptyDir !== undefined) {
-      this.#volumes.set(name, new MemoryVolume({ medium: spec.emptyDir.medium }));
+      const { medium, sizeLimit = '0' } = spec.emptyDir;
+      const maxBytes = Quantity.parse(String(sizeLimit)).approximateFloat() || undefined; // As in kubelet, 0 is no limit.
+      this.#volumes.set(name, this.own.create({ medium, maxBytes }));
     } else if (spec.hostPath !== undefined) {
       if (!this.#options.allowsHostPath)
         throw new SetupError('the runtime does not allow hostPath volumes (option hostPath)');
@@ -155,12 +161,10 @@ export class PodVolumes {
         ),
       );
     } else {
-      const isEphemeral = spec.ephemeral !== undefined;
-      const claim =
-        spec.persistentVolumeClaim?.claimName ??
-        (isEphemeral ? `${this.#options.pod().metadata.name}-${name}` : undefined);
+      const owned = spec.ephemeral && `${this.#options.pod().metadata.name}-${name}`;
+      const claim = spec.persistentVolumeClaim?.claimName ?? owned;
       if (claim === undefined) throw new SetupError('the runtime has no volumes of this type');
-      this.#volumes.set(name, this.#claimedVolume(namespace, claim, isEphemeral));
+      this.#volumes.set(name, this.#claimedVolume(namespace, claim, owned !== undefined));
     }
   }
 
@@ -187,9 +191,8 @@ export class PodVolumes {
     const fail = (message: string) => new SetupError(`error processing PVC ${namespace}/${name}: ${message}`);
     if (volumeName === '') throw fail('PVC has empty pvc.Spec.VolumeName');
     const volume = this.#context.informer(PersistentVolume).get(volumeName);
-    const quoted = JSON.stringify(volumeName);
     if (volume === undefined)
-      throw fail(`failed to fetch PV ${volumeName} from API server: persistentvolumes ${quoted} not found`);
+      throw fail(`failed to fetch PV ${volumeName} from API server: persistentvolumes "${volumeName}" not found`);
     const found = `found PV object ${volumeName} but`;
     const { claimRef } = volume.spec;
     if (claimRef === undefined)

@@ -17,11 +17,12 @@ import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import { Secret } from '../../kinds/core/v1/secret.js';
 import { Service } from '../../kinds/core/v1/service/service.js';
 import { errors } from '../../meta/errors.js';
+import type { DeepReadonly, ObjectMeta } from '../../meta/object.js';
 import type { NodeRuntime, PodReference, PodUsage } from '../../protocol/connection.js';
 import type { Activity } from '../../util/activity.js';
 import { nextTurn } from '../../util/clock.js';
 import { getOrInsertComputed } from '../../util/once.js';
-import { SharedVolumes } from '../files/file-tree.js';
+import { SharedVolumes, VolumeMemory } from '../files/file-tree.js';
 import { METRICS_IMAGE, METRICS_NAMESPACE, metricsServer } from '../metrics-server.js';
 import { createNetwork, type NetworkOptions } from '../network/network.js';
 import { publishServices } from '../network/published-services.js';
@@ -42,6 +43,8 @@ export interface KubeletOptions {
   readonly images: Readonly<Record<string, Image>>;
   /** Whether pods may use hostPath volumes. */
   readonly hostPath: boolean;
+  /** What the volumes in memory hold together. */
+  readonly maxVolumeBytes: number;
   readonly network: NetworkOptions;
 }
 
@@ -72,7 +75,7 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
   readonly #services: KubeletServices = {
     context: this.context,
     network: this.#network,
-    shared: new SharedVolumes(),
+    shared: new SharedVolumes(new VolumeMemory(this.options.maxVolumeBytes)),
     allowsHostPath: this.options.hostPath,
     imageOf: (pod, name) => this.#imageOf(pod, name),
     allocateAddress: (pod) => this.#allocateAddress(pod),
@@ -102,7 +105,10 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
     for (const kind of [ConfigMap, Secret, PersistentVolumeClaim] as const) {
       context.informer(kind).subscribe(({ object }) => this.#wakeWaiting(object.metadata.namespace));
     }
-    context.informer(PersistentVolume).subscribe(({ object }) => this.#wakeWaiting(object.spec.claimRef?.namespace));
+    context.informer(PersistentVolume).subscribe(({ type, object }) => {
+      if (type === 'DELETED') this.#removeVolume(object.metadata);
+      else this.#wakeWaiting(object.spec.claimRef?.namespace);
+    });
     const { sockets } = this.options.network;
     if (sockets?.publish !== undefined)
       publishServices(context, { network: this.#network, addresses: this.#addresses }, sockets);
@@ -226,12 +232,21 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
     if (worker === undefined) return;
     worker.abandon();
     this.#workers.delete(metadata.uid);
+    this.#inImages(`the end of ${keyOf({ metadata })}`, (image) => image.release?.(metadata.uid, this.#network));
+  }
+
+  #removeVolume({ uid, name }: DeepReadonly<ObjectMeta>): void {
+    const volume = this.#services.shared.remove(uid);
+    if (volume !== undefined) this.#inImages(`the end of ${name}`, (image) => image.removeVolumes?.([volume]));
+  }
+
+  #inImages(what: string, action: (image: ProcessImage) => void): void {
     for (const image of this.#images.values()) {
       try {
-        image.release?.(metadata.uid, this.#network);
+        action(image);
       } catch (error) {
-        // The other pods have to be released, too.
-        this.context.report(error, `the end of ${keyOf({ metadata })}`);
+        // The other images have something to do, too.
+        this.context.report(error, what);
       }
     }
   }

@@ -178,6 +178,7 @@ export class PodWorker implements PodEnvironment {
     this.#isAbandoned = true;
     for (const undo of this.#timers) undo();
     for (const container of this.#containers.values()) container.abandon();
+    this.volumes.own.releaseAll();
   }
 
   /** Brings the pod one step further. Called after every change of the pod and of its containers. */
@@ -238,9 +239,8 @@ export class PodWorker implements PodEnvironment {
       // A token that cannot be renewed does not stop the containers.
       if (!this.#isMounted) return MOUNT_RETRY_MS;
     }
-    const nextStart = this.#startContainers();
-    const renewal = this.volumes.renewAtMs;
-    return Math.min(nextStart, renewal === undefined ? Infinity : Math.max(MOUNT_RETRY_MS, renewal - this.clock.now()));
+    const { renewAtMs: renewal = Infinity } = this.volumes;
+    return Math.min(this.#startContainers(), Math.max(MOUNT_RETRY_MS, renewal - this.clock.now()));
   }
 
   async #mount(): Promise<void> {

@@ -2,7 +2,7 @@
 import { expect, test, vi } from 'vitest';
 import { createFetchHandler } from '../../../src/http/index.js';
 import type { Cluster } from '../../../src/index.js';
-import { ConfigMap, Node, Pod } from '../../../src/kinds/index.js';
+import { ConfigMap, Node, PersistentVolume, PersistentVolumeClaim, Pod } from '../../../src/kinds/index.js';
 import {
   type ByteConnection,
   type PortConnection,
@@ -249,6 +249,69 @@ test('a volume in memory has a limit for files, and counts their paths', () => {
   other.write(`${path}1`, empty);
   other.write(`${path}2`, empty);
   expect(() => other.write(`${path}3`, empty)).toThrow('ENOSPC');
+});
+
+test('the volumes of a runtime have a limit together, and give it back when they end', async () => {
+  await using running = runningCluster({ idle }, { maxVolumeBytes: 3_000 });
+  const { cluster } = running;
+  const volumes = [
+    { name: 'small', emptyDir: { sizeLimit: '500' } },
+    { name: 'large', emptyDir: {} },
+  ];
+  const volumeMounts = volumes.map(({ name }) => ({ name, mountPath: `/${name}` }));
+  const start = (name: string) =>
+    running.start(name, 'idle', { volumes, containers: [{ name: 'c', image: 'idle', volumeMounts }] });
+  const write = async (pod: string, path: string, length: number) =>
+    (await cluster.exec(pod, ['tee', path], { stdin: 'x'.repeat(length) })).stderr;
+  await start('one');
+  await start('two');
+  expect(await write('one', '/small/file', 400)).toBe('');
+  expect(await write('one', '/small/file', 600)).toBe('tee: ENOSPC: no space left on device, file\n');
+  expect(await write('one', '/large/file', 1_500)).toBe('');
+  expect(await write('two', '/large/file', 1_500)).toContain('ENOSPC');
+  expect(await write('two', '/file', 1_500)).toContain('ENOSPC');
+  await cluster.api(Pod).delete('one', { gracePeriodSeconds: 0 });
+  await cluster.settle();
+  expect(await write('two', '/file', 1_500)).toBe('');
+  expect(await write('two', '/file', 2_500)).toBe('');
+});
+
+test('the files of a container are given back when it ends', async () => {
+  const writer: Program = ({ files, args: [file = ''] }) => files.write(`/${file}`, new Uint8Array(2_000));
+  await using running = runningCluster({ writer }, { maxVolumeBytes: 3_000 });
+  for (const name of ['one', 'two', 'three']) {
+    await running.start(name, 'writer', {
+      restartPolicy: 'Never',
+      containers: [{ name: 'c', image: 'writer', args: [name] }],
+    });
+    expect((await running.pod(name)).status.phase).toBe('Succeeded');
+  }
+});
+
+test('the content of a PersistentVolume is given back when the volume is deleted', async () => {
+  await using running = runningCluster({ idle }, { maxVolumeBytes: 3_000 });
+  const { cluster } = running;
+  const spec = { accessModes: ['ReadWriteOnce' as const], storageClassName: '' };
+  const container = { name: 'c', image: 'idle', volumeMounts: [{ name: 'v', mountPath: '/data' }] };
+  for (const name of ['one', 'two', 'three']) {
+    await cluster.api(PersistentVolume).create({
+      metadata: { name },
+      spec: { ...spec, capacity: { storage: '1Gi' }, csi: { driver: 'd', volumeHandle: name } },
+    });
+    await cluster.api(PersistentVolumeClaim).create({
+      metadata: { name },
+      spec: { ...spec, volumeName: name, resources: { requests: { storage: '1Gi' } } },
+    });
+    const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: name } }];
+    await running.start(name, 'idle', { volumes, containers: [container] });
+    expect((await cluster.exec(name, ['tee', '/data/file'], { stdin: 'x'.repeat(2_000) })).stderr).toBe('');
+    await cluster.api(Pod).delete(name, { gracePeriodSeconds: 0 });
+    await cluster.settle();
+    await cluster.api(PersistentVolumeClaim).delete(name);
+    await cluster.api(PersistentVolume).delete(name);
+    await cluster.settle();
+  }
+  expect((await cluster.api(PersistentVolume).list()).items).toEqual([]);
 });
 
 test('a file that is written in single bytes is joined at once', async () => {
