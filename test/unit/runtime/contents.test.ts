@@ -71,6 +71,26 @@ test('variables come from values, other variables, the pod, resources, ConfigMap
   expect(words).toEqual(['run', 'world', '$(MISSING)', '$(WHO)']);
 });
 
+test('a variable may have the name __proto__', async () => {
+  const seen: (readonly [string, string])[] = [];
+  await using running = runningCluster({ show: ({ env }) => void seen.push(...Object.entries(env)) });
+  const data = Object.fromEntries([['__proto__', 'from the ConfigMap']]);
+  await running.cluster.api(ConfigMap).create({ metadata: { name: 'settings' }, data });
+  const envFrom = [{ configMapRef: { name: 'settings' } }];
+  const start = (name: string, env: { readonly name: string; readonly value: string }[]) =>
+    running.start(name, 'show', { restartPolicy: 'Never', containers: [{ name: 'c', image: 'show', envFrom, env }] });
+  await start('one', []);
+  await start('two', [
+    { name: '__proto__', value: 'own' },
+    { name: 'COPY', value: '$(__proto__)' },
+  ]);
+  expect(seen.filter(([name]) => name === '__proto__' || name === 'COPY')).toEqual([
+    ['__proto__', 'from the ConfigMap'],
+    ['__proto__', 'own'],
+    ['COPY', 'own'],
+  ]);
+});
+
 test('a container waits for its ConfigMap', async () => {
   await using running = runningCluster({ idle });
   await running.start('waiting', 'idle', {
