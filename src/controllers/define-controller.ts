@@ -248,7 +248,7 @@ class ReconcileLoop<Primary extends Kind> extends ControllerPart<LoopOptions<Pri
     }
     const context = this.#reconcileContext(metaOf(object));
     try {
-      const again = (await this.#handle(key, object, context)) ?? undefined;
+      const again = requested(await this.#handle(key, object, context));
       this.#failures.delete(key);
       return again;
     } catch (error) {
@@ -256,7 +256,7 @@ class ReconcileLoop<Primary extends Kind> extends ControllerPart<LoopOptions<Pri
       if (StatusError.is(error, 'Conflict')) throw error;
       const failures = (this.#failures.get(key) ?? 0) + 1;
       this.#failures.set(key, failures);
-      const again = this.#definition.onError?.(error, { object, failures });
+      const again = requested(this.#definition.onError?.(error, { object, failures }));
       if (again === undefined) throw error;
       this.context.report(error, key);
       return again;
@@ -274,8 +274,8 @@ class ReconcileLoop<Primary extends Kind> extends ControllerPart<LoopOptions<Pri
     if (meta.metadata.deletionTimestamp !== undefined) {
       // Also for objects that no longer match the selection: the controller must remove the finalizer it added.
       if (isHeld) {
-        const again = await finalizer.cleanup(object, context);
-        if (again?.requeueAfterMs !== undefined) return again;
+        const again = requested(await finalizer.cleanup(object, context));
+        if (again !== undefined) return again;
         await this.#setFinalizers(meta, (names) => names.filter((name) => name !== finalizer.name));
         return undefined;
       }
@@ -371,4 +371,11 @@ function isSameKind(one: Kind, other: Kind): boolean {
 /** Every object has metadata. */
 function metaOf(object: unknown): ApiObject {
   return object as ApiObject;
+}
+
+/** As in controller-runtime, a delay of zero requests nothing. The queue checks the other ones. */
+// biome-ignore lint/suspicious/noConfusingVoidType: most reconcile functions return nothing.
+function requested(result: ReconcileResult | undefined | void): ReconcileResult | undefined {
+  const { requeueAfterMs } = result ?? {};
+  return requeueAfterMs === undefined || requeueAfterMs <= 0 ? undefined : { requeueAfterMs };
 }

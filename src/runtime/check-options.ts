@@ -12,6 +12,7 @@ const OPTIONS = [
   'images',
   'nodes',
   'hostPath',
+  'maxVolumeBytes',
   'network',
   'metrics',
 ] as const satisfies readonly (keyof RuntimeOptions)[];
@@ -28,11 +29,14 @@ const NETWORK_OPTIONS = [
 export function checkRuntimeOptions(options: RuntimeOptions): void {
   if (!isRecord(options)) throw new TypeError('orchplane: runtime takes an object with its options: { images }');
   refuseUnknownOptions('runtime', options, OPTIONS);
-  const { images, nodes, network = {}, metrics = false } = options;
+  const { images, nodes, maxVolumeBytes = 0, network = {}, metrics = false } = options;
   if (!isRecord(images)) throw new TypeError('orchplane: runtime needs `images`: an object of programs by image name');
   for (const [name, image] of Object.entries(images)) checkImage(name, image);
   if (nodes !== undefined && !(Array.isArray(nodes) && nodes.every((name) => typeof name === 'string'))) {
     throw new TypeError('orchplane: `nodes` of runtime is a list of names');
+  }
+  if (!(typeof maxVolumeBytes === 'number' && maxVolumeBytes >= 0)) {
+    throw new TypeError('orchplane: `maxVolumeBytes` of runtime is a number of bytes');
   }
   if (!isRecord(network)) throw new TypeError('orchplane: `network` of runtime is an object with options');
   refuseUnknownOptions('network of runtime', network, NETWORK_OPTIONS);

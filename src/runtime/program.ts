@@ -85,7 +85,7 @@ export interface ProcessImage {
   start(setup: ContainerSetup): RunningProcess;
   /** Called when a pod is gone and when the cluster closes: removes everything that belongs to the pod in this network. */
   release?(podUid: string, network: ClusterNetwork): void;
-  /** Called when the cluster closes, after all pods were released: removes the volumes that outlive pods. */
+  /** Removes volumes that outlive pods. Called when they are deleted, and when the cluster closes, after all pods were released. */
   removeVolumes?(volumes: Iterable<Volume>): void;
 }
 

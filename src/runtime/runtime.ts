@@ -24,6 +24,11 @@ export interface RuntimeOptions {
   /** True: pods may use hostPath volumes, which are directories in memory that the pods of a node share;
    * for processes, directories of this machine. */
   readonly hostPath?: boolean | undefined;
+  /**
+   * What the files of all containers and volumes in memory may hold together, in bytes; 512 MiB unless given. Above it, writes
+   * fail with ENOSPC.
+   */
+  readonly maxVolumeBytes?: number | undefined;
   readonly network?: NetworkOptions | undefined;
   /**
    * True: a metrics server runs in the cluster, so that `kubectl top` and autoscalers work. Programs tell what they use;
@@ -31,6 +36,8 @@ export interface RuntimeOptions {
    */
   readonly metrics?: boolean | ((pod: RunningPod, container: string) => Usage | undefined) | undefined;
 }
+
+const MAX_VOLUME_BYTES = 512 * 1024 * 1024;
 
 /** A pod as the runtime sees it. */
 export type RunningPod = StoredPod;
@@ -50,6 +57,7 @@ export type RunningPod = StoredPod;
 export function runtime(options: RuntimeOptions): readonly Controller[] {
   checkRuntimeOptions(options);
   const { images, nodes = ['node-1'], hostPath = false, network = {}, metrics = false } = options;
+  const { maxVolumeBytes = MAX_VOLUME_BYTES } = options;
   return [
     nodeRegistration(nodes),
     stages(nodeStages(), { name: 'runtime-nodes' }),
@@ -57,6 +65,7 @@ export function runtime(options: RuntimeOptions): readonly Controller[] {
     kubelet({
       images,
       hostPath,
+      maxVolumeBytes,
       network,
       hasMetrics: metrics !== false,
       usage: typeof metrics === 'function' ? metrics : undefined,

@@ -2,12 +2,24 @@
  * The message of a thrown value, which need not be an Error.
  */
 export function messageOf(error: unknown): string {
-  if (error instanceof Error) return error.message;
   try {
-    return String(error);
+    return error instanceof Error ? String(error.message) : String(error);
   } catch {
-    // An object without a prototype, or one whose `toString` throws.
+    // An object without a prototype, or one whose `toString` or `message` throws.
     return `something that cannot be printed (${typeof error})`;
+  }
+}
+
+/** Prints values. One of them may not be printable, and programs may replace the console by one that throws. */
+export function printError(...values: readonly unknown[]): void {
+  try {
+    console.error(...values);
+  } catch {
+    try {
+      console.error(values.map(messageOf).join(' '));
+    } catch {
+      // There is no other place to report that the console throws.
+    }
   }
 }
 

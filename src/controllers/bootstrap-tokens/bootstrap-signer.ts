@@ -7,6 +7,7 @@ import { Secret } from '../../kinds/core/v1/secret.js';
 import { StatusError } from '../../meta/errors.js';
 import { encodeBase64Url } from '../../util/base64.js';
 import { subtleCrypto } from '../../util/ids.js';
+import { own, setOwn } from '../../util/json.js';
 import type { Controller } from '../runtime/controller.js';
 import { type BootstrapToken, isTokenSecret, signingToken, TOKEN_NAMESPACE } from './token-secret.js';
 
@@ -44,10 +45,10 @@ export function bootstrapSigner(): Controller {
         });
         const { data = {} } = configMap;
         const signed: Record<string, string> = {};
-        for (const [key, value] of Object.entries(data)) if (!key.startsWith(SIGNATURE)) signed[key] = value;
+        for (const [key, value] of Object.entries(data)) if (!key.startsWith(SIGNATURE)) setOwn(signed, key, value);
         for (const token of tokens) signed[`${SIGNATURE}${token.id}`] = await detachedSignature(content, token);
         const keys = new Set([...Object.keys(data), ...Object.keys(signed)]);
-        if ([...keys].every((key) => data[key] === signed[key])) return;
+        if ([...keys].every((key) => own(data, key) === own(signed, key))) return;
         try {
           await client.api(ConfigMap, NAMESPACE).update({ ...configMap, data: signed });
         } catch (error) {

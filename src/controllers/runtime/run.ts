@@ -18,7 +18,7 @@ import type { Undo } from '../../util/clock.js';
 import { copyText } from '../../util/copy-text.js';
 import { randomIds } from '../../util/ids.js';
 import { isPromise } from '../../util/maybe-promise.js';
-import { messageOf } from '../../util/message-of.js';
+import { messageOf, printError } from '../../util/message-of.js';
 import { refuseUnknownOptions } from '../../util/options.js';
 import { withCachedApis } from './cached-apis.js';
 import type { Controller, ControllerContext, QueueOptions } from './controller.js';
@@ -107,7 +107,7 @@ function checkedOptions(where: string, options: RunOptions): RunOptions {
   const reportSafely = (error: unknown, context: string): void => {
     // A callback that throws must not stop the controllers, so its own error goes to the console.
     const printFailure = (thrown: unknown) =>
-      console.error(`orchplane: ${where}: onError threw while it handled an error of ${context}:`, thrown);
+      printError(`orchplane: ${where}: onError threw while it handled an error of ${context}:`, thrown);
     try {
       const result: unknown = onError(error, context);
       if (isPromise(result)) result.then(undefined, printFailure);
@@ -129,8 +129,8 @@ function printer(): (error: unknown, context: string) => void {
     if (printed.size >= MAX_REMEMBERED_ERRORS) printed.clear();
     printed.add(failure);
     // A Status message is complete. Any other error is a bug, so its stack trace is printed too.
-    if (StatusError.is(error)) console.error(`orchplane: ${context}: ${messageOf(error)}`);
-    else console.error(`orchplane: ${context}:`, error);
+    if (StatusError.is(error)) printError(`orchplane: ${context}: ${messageOf(error)}`);
+    else printError(`orchplane: ${context}:`, error);
   };
 }
 

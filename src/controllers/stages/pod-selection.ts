@@ -9,7 +9,7 @@ import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import type { Taint } from '../../kinds/shared/taints.js';
 import type { Dialect } from '../../meta/dialect.js';
 import { watching } from '../define-controller.js';
-import type { Lookup, SharedInformer } from '../runtime/shared-informer.js';
+import type { SharedInformer } from '../runtime/shared-informer.js';
 import {
   isNodeReady,
   matchesNodeSelector,
@@ -43,11 +43,11 @@ export function isPodAddress(address: string): boolean {
 }
 
 export class PodAddresses {
-  readonly #inUse: Lookup<StoredPod>;
+  readonly #isInUse: (address: string) => boolean;
   #last = 0;
 
-  constructor({ informer }: Pick<StageContext, 'informer'>) {
-    this.#inUse = informer(Pod).index('podIP', ({ status }) => (status.podIP === undefined ? [] : [status.podIP]));
+  constructor(isInUse: (address: string) => boolean) {
+    this.#isInUse = isInUse;
   }
 
   /** Allocates an address that no pod has. */
@@ -55,7 +55,7 @@ export class PodAddresses {
     for (let tries = 0; tries < ADDRESSES; tries++) {
       this.#last = (this.#last % ADDRESSES) + 1;
       const address = `${ADDRESS_PREFIX}${this.#last >> 8}.${this.#last & 255}`;
-      if (this.#inUse(address).length === 0) return address;
+      if (!this.#isInUse(address)) return address;
     }
     throw new RangeError(`orchplane: all ${ADDRESSES} addresses of pods are taken`);
   }
@@ -84,7 +84,17 @@ export function placeOf(pod: StoredPod, context: StageContext): PodAddressPair {
   const hostIP = status.hostIP ?? schedulerOf(context).addressOf(spec.nodeName ?? '');
   if (status.podIP !== undefined) return { podIP: status.podIP, hostIP };
   if (spec.hostNetwork === true) return { podIP: hostIP, hostIP };
-  return { podIP: context.memory('pod addresses', () => new PodAddresses(context)).take(), hostIP };
+  return { podIP: context.memory('pod addresses', () => freeAddresses(context)).take(), hostIP };
+}
+
+function freeAddresses({ informer }: StageContext): PodAddresses {
+  const inUse = informer(Pod).index('podIP', podAddress);
+  return new PodAddresses((address) => inUse(address).length > 0);
+}
+
+/** The address in the status, as a key of an index. */
+function podAddress({ status }: StoredPod): readonly string[] {
+  return status.podIP === undefined ? [] : [status.podIP];
 }
 
 /** Queues every unscheduled pod when a node changes. */

@@ -19,6 +19,8 @@ export interface Volume {
 export interface FileEntry {
   readonly bytes: Uint8Array;
   readonly mode: number;
+  /** True: the bytes stay in memory without this file. */
+  readonly isCountedElsewhere?: boolean | undefined;
 }
 
 /** What a volume in memory can hold: clients that execute commands in a container decide how much is written. */
@@ -26,18 +28,47 @@ export const MAX_VOLUME_BYTES = 256 * 1024 * 1024;
 /** Their paths count towards the bytes. */
 const MAX_VOLUME_FILES = 100_000;
 
+/** What all volumes of a runtime hold together. */
+export class VolumeMemory {
+  readonly #limit: number;
+  #used = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** False: there is no room. A negative number gives bytes back. */
+  take(bytes: number): boolean {
+    if (bytes > 0 && this.#used + bytes > this.#limit) return false;
+    this.#used += bytes;
+    return true;
+  }
+}
+
+interface MemoryVolumeOptions extends Omit<Volume, 'entries' | 'write'> {
+  readonly maxBytes?: number | undefined;
+}
+
 /** A volume whose files can be changed. */
 export class MemoryVolume implements Volume {
   readonly hostPath: string | undefined;
   readonly medium: string | undefined;
   readonly isShared: boolean;
+  readonly #maxBytes: number;
+  readonly #memory: VolumeMemory;
   readonly #entries = new Map<string, FileEntry>();
   #bytes = 0;
+  #isReleased = false;
 
-  constructor({ hostPath, medium, isShared = false }: Omit<Volume, 'entries' | 'write'> = {}) {
+  constructor(
+    { hostPath, medium, isShared = false, maxBytes = MAX_VOLUME_BYTES }: MemoryVolumeOptions = {},
+    memory: VolumeMemory = new VolumeMemory(MAX_VOLUME_BYTES),
+  ) {
     this.hostPath = hostPath;
     this.medium = medium;
     this.isShared = isShared;
+    this.#maxBytes = Math.min(maxBytes, MAX_VOLUME_BYTES);
+    this.#memory = memory;
   }
 
   entries(): ReadonlyMap<string, FileEntry> {
@@ -46,13 +77,76 @@ export class MemoryVolume implements Volume {
 
   /** Throws an Error with the code ENOSPC. */
   write(path: string, entry: FileEntry | undefined): void {
-    const sizeOf = (file: FileEntry | undefined) => (file === undefined ? 0 : path.length + file.bytes.length);
-    const bytes = this.#bytes - sizeOf(this.#entries.get(path)) + sizeOf(entry);
+    const sizeOf = (file: FileEntry | undefined) =>
+      file === undefined ? 0 : path.length + (file.isCountedElsewhere === true ? 0 : file.bytes.length);
+    const added = sizeOf(entry) - sizeOf(this.#entries.get(path));
     const isFull = entry !== undefined && !this.#entries.has(path) && this.#entries.size >= MAX_VOLUME_FILES;
-    if (bytes > MAX_VOLUME_BYTES || isFull) throw fileError('ENOSPC', path);
-    this.#bytes = bytes;
+    const isTooLarge = added > 0 && this.#bytes + added > this.#maxBytes;
+    if (isFull || isTooLarge || this.#isReleased || !this.#memory.take(added)) throw fileError('ENOSPC', path);
+    this.#bytes += added;
     if (entry === undefined) this.#entries.delete(path);
     else this.#entries.set(path, entry);
+  }
+
+  /** Removes all files, because the volume is gone. A program that still runs cannot write any more. */
+  release(): void {
+    this.#isReleased = true;
+    this.#memory.take(-this.#bytes);
+    this.#bytes = 0;
+    this.#entries.clear();
+  }
+}
+
+/** The volumes in memory that live as long as a pod or one of its containers. */
+export class OwnVolumes {
+  readonly #memory: VolumeMemory;
+  readonly #volumes = new Set<Volume>();
+
+  constructor(memory: VolumeMemory) {
+    this.#memory = memory;
+  }
+
+  create(options?: MemoryVolumeOptions): MemoryVolume {
+    const volume = new MemoryVolume(options, this.#memory);
+    this.#volumes.add(volume);
+    return volume;
+  }
+
+  release(volume: Volume): void {
+    if (this.#volumes.delete(volume) && volume instanceof MemoryVolume) volume.release();
+  }
+
+  releaseAll(): void {
+    for (const volume of this.#volumes) this.release(volume);
+  }
+}
+
+/** Volumes that outlive pods, shared by all pods of a runtime. */
+export class SharedVolumes {
+  readonly memory: VolumeMemory;
+  readonly #volumes = new Map<string, MemoryVolume>();
+
+  constructor(memory: VolumeMemory) {
+    this.memory = memory;
+  }
+
+  all(): Iterable<Volume> {
+    return this.#volumes.values();
+  }
+
+  /** `hostPath`: the directory of the machine that the volume is. */
+  get(key: string, hostPath?: string): MemoryVolume {
+    const known = this.#volumes.get(key) ?? new MemoryVolume({ hostPath, isShared: true }, this.memory);
+    this.#volumes.set(key, known);
+    return known;
+  }
+
+  /** Removes a volume with its content. Undefined: no pod has used it. */
+  remove(key: string): Volume | undefined {
+    const volume = this.#volumes.get(key);
+    volume?.release();
+    this.#volumes.delete(key);
+    return volume;
   }
 }
 

@@ -5,10 +5,13 @@
  */
 import { requestBoundToken } from '../../controllers/runtime/bound-token.js';
 import type { ControllerContext } from '../../controllers/runtime/controller.js';
+import { isControlledBy } from '../../controllers/runtime/owners.js';
 import type { StoredPod } from '../../controllers/workloads/pod-state.js';
 import { Node } from '../../kinds/core/v1/node/node.js';
+import { PersistentVolume } from '../../kinds/core/v1/persistent-volume.js';
 import { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-claim.js';
 import { StatusError } from '../../meta/errors.js';
+import { Quantity } from '../../meta/quantity.js';
 import { own } from '../../util/json.js';
 import { getOrInsertComputed } from '../../util/once.js';
 import { expanded, type TextBudget } from '../kubelet/expansion.js';
@@ -21,27 +24,19 @@ import {
   secretData,
 } from '../kubelet/references.js';
 import type { ContainerSpec } from '../program.js';
-import { type FileEntry, FileTree, MemoryVolume, type Mount, normalize, type Volume } from './file-tree.js';
+import {
+  type FileEntry,
+  FileTree,
+  type Mount,
+  normalize,
+  OwnVolumes,
+  type SharedVolumes,
+  type Volume,
+} from './file-tree.js';
 
 type VolumeSpec = NonNullable<StoredPod['spec']['volumes']>[number];
 type ProjectedSource = NonNullable<NonNullable<VolumeSpec['projected']>['sources']>[number];
 type Entries = ReadonlyMap<string, FileEntry>;
-
-/** Volumes that outlive pods, shared by all pods of a runtime. */
-export class SharedVolumes {
-  readonly #volumes = new Map<string, MemoryVolume>();
-
-  all(): Iterable<Volume> {
-    return this.#volumes.values();
-  }
-
-  /** `hostPath`: the directory of the machine that the volume is. */
-  get(key: string, hostPath?: string): MemoryVolume {
-    const known = this.#volumes.get(key) ?? new MemoryVolume({ hostPath, isShared: true });
-    this.#volumes.set(key, known);
-    return known;
-  }
-}
 
 export interface PodVolumesOptions {
   readonly shared: SharedVolumes;
@@ -69,6 +64,8 @@ const MAX_TOKEN_AGE_MS = 24 * 60 * 60 * 1000;
 const TOKEN_MODE = 0o644;
 
 export class PodVolumes {
+  /** Those in memory that end with the pod. */
+  readonly own: OwnVolumes;
   readonly #context: ControllerContext;
   readonly #options: PodVolumesOptions;
   readonly #volumes = new Map<string, Volume>();
@@ -84,6 +81,7 @@ export class PodVolumes {
     | undefined;
 
   constructor(context: ControllerContext, options: PodVolumesOptions) {
+    this.own = new OwnVolumes(options.shared.memory);
     this.#context = context;
     this.#options = options;
   }
@@ -149,7 +147,9 @@ export class PodVolumes {
         ),
       );
     } else if (spec.emptyDir !== undefined) {
-      this.#volumes.set(name, new MemoryVolume({ medium: spec.emptyDir.medium }));
+      const { medium, sizeLimit = '0' } = spec.emptyDir;
+      const maxBytes = Quantity.parse(String(sizeLimit)).approximateFloat() || undefined; // As in kubelet, 0 is no limit.
+      this.#volumes.set(name, this.own.create({ medium, maxBytes }));
     } else if (spec.hostPath !== undefined) {
       if (!this.#options.allowsHostPath)
         throw new SetupError('the runtime does not allow hostPath volumes (option hostPath)');
@@ -161,11 +161,10 @@ export class PodVolumes {
         ),
       );
     } else {
-      const claim =
-        spec.persistentVolumeClaim?.claimName ??
-        (spec.ephemeral === undefined ? undefined : this.#ephemeralClaim(name));
+      const owned = spec.ephemeral && `${this.#options.pod().metadata.name}-${name}`;
+      const claim = spec.persistentVolumeClaim?.claimName ?? owned;
       if (claim === undefined) throw new SetupError('the runtime has no volumes of this type');
-      this.#volumes.set(name, this.#claimedVolume(namespace, claim));
+      this.#volumes.set(name, this.#claimedVolume(namespace, claim, owned !== undefined));
     }
   }
 
@@ -173,16 +172,35 @@ export class PodVolumes {
     return this.#options.pod().metadata.namespace ?? '';
   }
 
-  #ephemeralClaim(volume: string): string {
-    return `${this.#options.pod().metadata.name}-${volume}`;
-  }
-
-  #claimedVolume(namespace: string, name: string): Volume {
+  /**
+   * Authors of pods can write the claim and its status, but not the volume: only the volume says whose it is.
+   * upstream: pkg/kubelet/volumemanager/populator/desired_state_of_world_populator.go getPVSpec
+   */
+  #claimedVolume(namespace: string, name: string, isEphemeral: boolean): Volume {
     const claim = this.#context.informer(PersistentVolumeClaim).get(name, namespace);
     if (claim === undefined) throw new SetupError(`persistentvolumeclaim ${JSON.stringify(name)} not found`);
     const { volumeName = '' } = claim.spec;
     if (claim.status.phase !== 'Bound') throw new SetupError(`PVC ${namespace}/${name} is not bound`);
-    return this.#options.shared.get(`pv/${volumeName}`);
+    const pod = this.#options.pod();
+    if (isEphemeral && !isControlledBy(claim, pod)) {
+      const { name: podName } = pod.metadata;
+      throw new SetupError(
+        `PVC ${namespace}/${name} was not created for pod ${namespace}/${podName} (pod is not owner)`,
+      );
+    }
+    const fail = (message: string) => new SetupError(`error processing PVC ${namespace}/${name}: ${message}`);
+    if (volumeName === '') throw fail('PVC has empty pvc.Spec.VolumeName');
+    const volume = this.#context.informer(PersistentVolume).get(volumeName);
+    if (volume === undefined)
+      throw fail(`failed to fetch PV ${volumeName} from API server: persistentvolumes "${volumeName}" not found`);
+    const found = `found PV object ${volumeName} but`;
+    const { claimRef } = volume.spec;
+    if (claimRef === undefined)
+      throw fail(`${found} it has a nil pv.Spec.ClaimRef indicating it is not yet bound to the claim`);
+    const { uid } = claim.metadata;
+    if (claimRef.uid !== uid || claimRef.namespace !== namespace || claimRef.name !== name)
+      throw fail(`${found} its pv.Spec.ClaimRef.UID ${claimRef.uid ?? ''} does not point to claim.UID ${uid}`);
+    return this.#options.shared.get(volume.metadata.uid);
   }
 
   #keyedFiles(source: KeyedSource): Entries {

@@ -56,7 +56,9 @@ function connect(services: ConnectionServices, request: RuntimeRequest): Connect
   if (subresource === 'proxy') {
     if (object.kind === 'Node') return { type: 'proxy', fetch: (http) => services.nodeFetch(name, http) };
     const address =
-      object.kind === 'Service' ? serviceEndpoint(network, { namespace, name }, port) : podAddress(object, port);
+      object.kind === 'Service'
+        ? serviceEndpoint(network, { namespace, name }, port)
+        : podAddress(object, services.workerOf(namespace, name), port);
     return { type: 'proxy', fetch: (http) => network.fetch(redirected(http, { scheme, ...address })) };
   }
   const worker = services.workerOf(namespace, name);
@@ -93,10 +95,13 @@ function serviceEndpoint(network: ClusterNetwork, service: ServiceName, port: st
 }
 
 /** Without a port, the first one of the pod's containers. */
-function podAddress(object: unknown, port: string) {
-  const { spec, status } = object as StoredPod;
+function podAddress(object: unknown, worker: PodWorker | undefined, port: string) {
+  const { spec } = object as StoredPod;
   const [first] = spec.containers.flatMap(({ ports = [] }) => ports);
-  return { host: status.podIP ?? '', port: port === '' && first !== undefined ? String(first.containerPort) : port };
+  return {
+    host: worker?.podIPs()[0] ?? '',
+    port: port === '' && first !== undefined ? String(first.containerPort) : port,
+  };
 }
 
 /** The request with another host. The port defaults to that of the scheme. */

@@ -2,7 +2,7 @@
  * The files that every container has of its own, and the message that it leaves in one of them.
  * upstream: pkg/kubelet/kuberuntime/kuberuntime_container.go getTerminationMessage
  */
-import { type FileTree, MemoryVolume, normalize } from '../files/file-tree.js';
+import { type FileTree, type MemoryVolume, normalize } from '../files/file-tree.js';
 import type { ContainerSpec } from '../program.js';
 import type { ContainerLog } from './container-log.js';
 import type { PodEnvironment } from './pod-environment.js';
@@ -14,8 +14,9 @@ const LOG_BYTES = 2_048;
 
 /** The root directory of a container. */
 export function rootOf(pod: PodEnvironment, { terminationMessagePath = MESSAGE_PATH }: ContainerSpec): MemoryVolume {
-  const root = new MemoryVolume();
-  const put = (path: string, bytes: Uint8Array) => root.write(normalize(path).slice(1), { bytes, mode: 0o644 });
+  const root = pod.volumes.own.create();
+  const put = (path: string, bytes: Uint8Array) =>
+    root.write(normalize(path).slice(1), { bytes, mode: 0o644, isCountedElsewhere: true });
   for (const [path, bytes] of Object.entries(pod.systemFiles())) put(path, bytes);
   put(terminationMessagePath, new Uint8Array());
   return root;

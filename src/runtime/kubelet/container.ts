@@ -298,6 +298,7 @@ export class KubeletContainer {
     this.#isReady = this.role === 'init' && exitCode === 0;
     this.#isStarted = false;
     const message = terminationMessage(this.#spec, { files: run.files, log: this.#log, exitCode });
+    this.#pod.volumes.own.release(run.files.root);
     this.#terminated = {
       exitCode,
       reason: reason ?? (exitCode === 0 ? 'Completed' : 'Error'),

@@ -6,7 +6,7 @@ import type { ControllerContext } from '../../controllers/runtime/controller.js'
 import type { StoredPod } from '../../controllers/workloads/pod-state.js';
 import { Service } from '../../kinds/core/v1/service/service.js';
 import type { ObjectOf } from '../../kinds/kind.js';
-import { own } from '../../util/json.js';
+import { own, setOwn } from '../../util/json.js';
 import { getOrInsertComputed } from '../../util/once.js';
 import type { ContainerSpec } from '../program.js';
 import { expanded, TextBudget } from './expansion.js';
@@ -35,7 +35,7 @@ export function environmentOf(
   const result: Record<string, string> = {};
   for (const source of container.envFrom ?? []) {
     for (const [name, value] of Object.entries(variablesFrom(context, namespace, source))) {
-      result[name] = budget.takeVariable(name, value);
+      setOwn(result, name, budget.takeVariable(name, value));
     }
   }
   // Variables can use those before them and those of services.
@@ -43,8 +43,8 @@ export function environmentOf(
   for (const variable of container.env ?? []) {
     const value = variableValue(context, variable, options, known);
     if (value === undefined) continue;
-    result[variable.name] = budget.takeVariable(variable.name, value);
-    known[variable.name] = value;
+    setOwn(result, variable.name, budget.takeVariable(variable.name, value));
+    setOwn(known, variable.name, value);
   }
   const defaults = { PATH: DEFAULT_PATH, HOSTNAME: pod.spec.hostname ?? pod.metadata.name };
   return { ...defaults, ...services, ...result };

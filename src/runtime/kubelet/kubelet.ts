@@ -8,26 +8,28 @@ import { controllerOf } from '../../controllers/runtime/owners.js';
 import { keyOf } from '../../controllers/runtime/shared-informer.js';
 import type { ReconcileResult } from '../../controllers/runtime/work-queue.js';
 import { isKubeletStopped } from '../../controllers/stages/node-leases.js';
-import { PodAddresses } from '../../controllers/stages/pod-selection.js';
 import type { StoredPod } from '../../controllers/workloads/pod-state.js';
 import { ConfigMap } from '../../kinds/core/v1/config-map.js';
 import { Node } from '../../kinds/core/v1/node/node.js';
+import { PersistentVolume } from '../../kinds/core/v1/persistent-volume.js';
 import { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-claim.js';
 import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import { Secret } from '../../kinds/core/v1/secret.js';
 import { Service } from '../../kinds/core/v1/service/service.js';
 import { errors } from '../../meta/errors.js';
+import type { DeepReadonly, ObjectMeta } from '../../meta/object.js';
 import type { NodeRuntime, PodReference, PodUsage } from '../../protocol/connection.js';
 import type { Activity } from '../../util/activity.js';
 import { nextTurn } from '../../util/clock.js';
 import { getOrInsertComputed } from '../../util/once.js';
-import { SharedVolumes } from '../files/pod-volumes.js';
+import { SharedVolumes, VolumeMemory } from '../files/file-tree.js';
 import { METRICS_IMAGE, METRICS_NAMESPACE, metricsServer } from '../metrics-server.js';
 import { createNetwork, type NetworkOptions } from '../network/network.js';
 import { publishServices } from '../network/published-services.js';
 import type { ClusterNetwork } from '../network/types.js';
 import type { Image, ProcessImage, Usage } from '../program.js';
 import { processImageOf } from '../program-process.js';
+import { AssignedAddresses } from './assigned-addresses.js';
 import { LocalConnections, openConnection } from './connections.js';
 import { imageNamed } from './images.js';
 import { rejectionOf } from './node-admission.js';
@@ -41,6 +43,8 @@ export interface KubeletOptions {
   readonly images: Readonly<Record<string, Image>>;
   /** Whether pods may use hostPath volumes. */
   readonly hostPath: boolean;
+  /** What the volumes in memory hold together. */
+  readonly maxVolumeBytes: number;
   readonly network: NetworkOptions;
 }
 
@@ -58,20 +62,20 @@ export function kubelet(options: KubeletOptions): Controller {
 const SETTLE_TURNS = 20;
 
 class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
-  readonly #network: ClusterNetwork = createNetwork(this.context, this.options.network);
+  readonly #addresses = new AssignedAddresses(this.context);
+  readonly #network: ClusterNetwork = createNetwork(this.context, this.options.network, this.#addresses);
   readonly #pods = this.context.informer(Pod);
   readonly #nodes = this.context.informer(Node);
   /** By uid. */
   readonly #workers = new Map<string, PodWorker>();
   readonly #images = new Map<Image, ProcessImage>();
   readonly #metricsImage = this.#metricsServer();
-  readonly #addresses = new PodAddresses(this.context);
   readonly #rejections = new OwnerBackoff();
   readonly #queue = this.context.queue((key) => this.#reconcile(key), { workers: 8 });
   readonly #services: KubeletServices = {
     context: this.context,
     network: this.#network,
-    shared: new SharedVolumes(),
+    shared: new SharedVolumes(new VolumeMemory(this.options.maxVolumeBytes)),
     allowsHostPath: this.options.hostPath,
     imageOf: (pod, name) => this.#imageOf(pod, name),
     allocateAddress: (pod) => this.#allocateAddress(pod),
@@ -82,12 +86,16 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
     busyFor: (work) => this.#busyFor(work),
   };
   #busy = 0;
+  #hasAdopted = false;
 
   start(): void {
     const { context } = this;
     for (const kind of [ConfigMap, Secret, Service, PersistentVolumeClaim]) context.informer(kind);
     this.#pods.onKey((key, { type, object }) => {
-      if (type === 'DELETED') this.#forget(object);
+      if (type === 'DELETED') {
+        this.#forget(object);
+        this.#addresses.release(object);
+      }
       this.#queue.add(key);
     });
     this.#nodes.onKey((name) => {
@@ -97,8 +105,13 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
     for (const kind of [ConfigMap, Secret, PersistentVolumeClaim] as const) {
       context.informer(kind).subscribe(({ object }) => this.#wakeWaiting(object.metadata.namespace));
     }
+    context.informer(PersistentVolume).subscribe(({ type, object }) => {
+      if (type === 'DELETED') this.#removeVolume(object.metadata);
+      else this.#wakeWaiting(object.spec.claimRef?.namespace);
+    });
     const { sockets } = this.options.network;
-    if (sockets?.publish !== undefined) publishServices(context, this.#network, sockets);
+    if (sockets?.publish !== undefined)
+      publishServices(context, { network: this.#network, addresses: this.#addresses }, sockets);
     const slot = context.host?.runtimeSlot;
     if (slot !== undefined) {
       const runtime = this.#runtime();
@@ -159,10 +172,11 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
     });
   }
 
-  #allocateAddress({ spec }: StoredPod): string {
-    if (spec.hostNetwork !== true) return this.#addresses.take();
-    const { addresses = [] } = this.#nodes.get(spec.nodeName ?? '')?.status ?? {};
-    return addresses.find(({ type }) => type === 'InternalIP')?.address ?? '127.0.0.1';
+  #allocateAddress(pod: StoredPod): string {
+    const { hostNetwork, nodeName = '' } = pod.spec;
+    if (hostNetwork !== true) return this.#addresses.assign(pod);
+    const { addresses = [] } = this.#nodes.get(nodeName)?.status ?? {};
+    return this.#addresses.assign(pod, addresses.find(({ type }) => type === 'InternalIP')?.address ?? '127.0.0.1');
   }
 
   #rejection(pod: StoredPod) {
@@ -197,6 +211,9 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
   }
 
   async #reconcile(key: string): Promise<ReconcileResult | undefined> {
+    // The queue starts when the informers have their first lists.
+    if (!this.#hasAdopted) this.#addresses.adopt();
+    this.#hasAdopted = true;
     const pod = this.#pods.at(key);
     if (pod?.spec.nodeName === undefined || pod.spec.nodeName === '') return undefined;
     const node = this.#nodes.get(pod.spec.nodeName);
@@ -215,12 +232,21 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
     if (worker === undefined) return;
     worker.abandon();
     this.#workers.delete(metadata.uid);
+    this.#inImages(`the end of ${keyOf({ metadata })}`, (image) => image.release?.(metadata.uid, this.#network));
+  }
+
+  #removeVolume({ uid, name }: DeepReadonly<ObjectMeta>): void {
+    const volume = this.#services.shared.remove(uid);
+    if (volume !== undefined) this.#inImages(`the end of ${name}`, (image) => image.removeVolumes?.([volume]));
+  }
+
+  #inImages(what: string, action: (image: ProcessImage) => void): void {
     for (const image of this.#images.values()) {
       try {
-        image.release?.(metadata.uid, this.#network);
+        action(image);
       } catch (error) {
-        // The other pods have to be released, too.
-        this.context.report(error, `the end of ${keyOf({ metadata })}`);
+        // The other images have something to do, too.
+        this.context.report(error, what);
       }
     }
   }

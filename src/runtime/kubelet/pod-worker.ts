@@ -16,7 +16,8 @@ import { timeToMs } from '../../text/time/time.js';
 import type { Clock, Undo } from '../../util/clock.js';
 import { deepEqual } from '../../util/json.js';
 import { getOrInsertComputed } from '../../util/once.js';
-import { PodVolumes, type SharedVolumes } from '../files/pod-volumes.js';
+import type { SharedVolumes } from '../files/file-tree.js';
+import { PodVolumes } from '../files/pod-volumes.js';
 import type { ClusterNetwork } from '../network/types.js';
 import type { ContainerSpec, ProcessImage } from '../program.js';
 import { type ContainerRole, KubeletContainer } from './container.js';
@@ -34,7 +35,7 @@ export interface KubeletServices {
   readonly shared: SharedVolumes;
   readonly allowsHostPath: boolean;
   imageOf(pod: StoredPod, image: string): ProcessImage | undefined;
-  /** Assigns an address to a pod. */
+  /** Assigns an address to a pod, whatever its status says. */
   allocateAddress(pod: StoredPod): string;
   /** The reason why the node does not admit a pod, if there is one. */
   rejection(pod: StoredPod): Rejection | undefined;
@@ -177,12 +178,12 @@ export class PodWorker implements PodEnvironment {
     this.#isAbandoned = true;
     for (const undo of this.#timers) undo();
     for (const container of this.#containers.values()) container.abandon();
+    this.volumes.own.releaseAll();
   }
 
   /** Brings the pod one step further. Called after every change of the pod and of its containers. */
   async sync(pod: StoredPod): Promise<ReconcileResult | undefined> {
     this.#pod = pod;
-    this.#podIP ??= pod.status.podIP;
     if (pod.metadata.deletionTimestamp !== undefined) return this.#terminate();
     if (isPodFinished(pod) && this.#end === undefined && this.#containers.size === 0) return undefined;
     const rejection = this.#end || this.#containers.size > 0 ? undefined : this.#services.rejection(pod);
@@ -230,7 +231,7 @@ export class PodWorker implements PodEnvironment {
     this.#podIP ??= this.#services.allocateAddress(this.#pod);
     this.#addContainers();
     // Programs can use the network when everyone knows their address. The write of the status queues the pod again.
-    if (this.#pod.status.podIP === undefined) return Infinity;
+    if (this.#pod.status.podIP !== this.#podIP) return Infinity;
     const { renewAtMs = Infinity } = this.volumes;
     if (!this.#isMounted || renewAtMs <= this.clock.now()) {
       await this.#mount();
@@ -238,9 +239,8 @@ export class PodWorker implements PodEnvironment {
       // A token that cannot be renewed does not stop the containers.
       if (!this.#isMounted) return MOUNT_RETRY_MS;
     }
-    const nextStart = this.#startContainers();
-    const renewal = this.volumes.renewAtMs;
-    return Math.min(nextStart, renewal === undefined ? Infinity : Math.max(MOUNT_RETRY_MS, renewal - this.clock.now()));
+    const { renewAtMs: renewal = Infinity } = this.volumes;
+    return Math.min(this.#startContainers(), Math.max(MOUNT_RETRY_MS, renewal - this.clock.now()));
   }
 
   async #mount(): Promise<void> {

@@ -15,8 +15,15 @@ import { ServiceEndpoints } from './endpoints.js';
 import { type ExchangeLink, exchange, hangUp } from './exchange.js';
 import { NetworkPolicies } from './policies.js';
 import { followRedirects } from './redirects.js';
-import { type Client, type Destination, Router } from './routing.js';
-import { type ClusterNetwork, NetworkError, type PodServer, type ServiceName, type Source } from './types.js';
+import { addressesInStatus, type Client, type Destination, Router } from './routing.js';
+import {
+  type AddressTable,
+  type ClusterNetwork,
+  NetworkError,
+  type PodServer,
+  type ServiceName,
+  type Source,
+} from './types.js';
 
 export interface NetworkOptions {
   /** Answers requests to the Service of the API server. Absent: they go to its endpoints. */
@@ -40,8 +47,12 @@ export interface NetworkOptions {
 const DIAL_TIMEOUT_MS = 10_000;
 
 /** Creates the network of a cluster. Called while a controller starts, because it requests informers. */
-export function createNetwork(context: ControllerContext, options: NetworkOptions = {}): ClusterNetwork {
-  return new Network(context, options);
+export function createNetwork(
+  context: ControllerContext,
+  options: NetworkOptions = {},
+  addresses: AddressTable = addressesInStatus(context),
+): ClusterNetwork {
+  return new Network(context, options, addresses);
 }
 
 /** A server of a pod. */
@@ -78,7 +89,7 @@ class Network implements ClusterNetwork {
   readonly #turns = new Map<string, number>();
   readonly #apiServer: Listener | undefined;
 
-  constructor(context: ControllerContext, options: NetworkOptions) {
+  constructor(context: ControllerContext, options: NetworkOptions, addresses: AddressTable) {
     this.#context = context;
     this.#options = options;
     const services = context.informer(Service);
@@ -94,6 +105,7 @@ class Network implements ClusterNetwork {
     this.#router = new Router(context, {
       services,
       endpoints,
+      addresses,
       listens: ({ metadata }, port) => this.#listenerAt(metadata.namespace, metadata.name, port) !== undefined,
       hasApiServer: apiServer !== undefined,
     });

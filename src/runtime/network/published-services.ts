@@ -4,19 +4,21 @@
  */
 import type { ControllerContext } from '../../controllers/runtime/controller.js';
 import { Node } from '../../kinds/core/v1/node/node.js';
-import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import { Service } from '../../kinds/core/v1/service/service.js';
 import type { ByteConnection, SocketAddress, Sockets } from '../../protocol/connection.js';
 import type { Undo } from '../../util/clock.js';
-import type { ClusterNetwork, Source } from './types.js';
+import type { AddressTable, ClusterNetwork, Source } from './types.js';
 
 /** Follows the Services until the context is closed. `publish` of the sockets must exist. */
-export function publishServices(context: ControllerContext, network: ClusterNetwork, sockets: Sockets): void {
+export function publishServices(
+  context: ControllerContext,
+  { network, addresses }: { readonly network: ClusterNetwork; readonly addresses: AddressTable },
+  sockets: Sockets,
+): void {
   const services = context.informer(Service);
   const nodes = context.informer(Node);
-  const byAddress = context.informer(Pod).index('pod address', ({ status }) => (status.podIP ? [status.podIP] : []));
   const sourceOf = (address: string): Source | undefined => {
-    const pod = byAddress(address).find(({ spec }) => spec.hostNetwork !== true);
+    const pod = addresses.podsAt(address).find(({ spec }) => spec.hostNetwork !== true);
     return pod && { namespace: pod.metadata.namespace ?? '', podName: pod.metadata.name };
   };
   const published = new Map<string, Undo>();

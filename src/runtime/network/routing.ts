@@ -12,7 +12,7 @@ import { DEFAULT_SERVICE } from '../../meta/dialect.js';
 import { classifyIp, parseIp } from '../../meta/ip.js';
 import type { SocketAddress } from '../../protocol/connection.js';
 import type { Arrival, Choice, ServiceEndpoints, ServicePort, StoredService } from './endpoints.js';
-import type { Source } from './types.js';
+import type { AddressTable, Source } from './types.js';
 
 /** A client, with the address that servers see. */
 export interface Client {
@@ -33,6 +33,7 @@ export type Destination = SocketAddress &
 export interface RouterParts {
   readonly services: SharedInformer<typeof Service>;
   readonly endpoints: ServiceEndpoints;
+  readonly addresses: AddressTable;
   /** Whether a pod listens on a port. */
   listens(pod: StoredPod, port: number): boolean;
   /** Whether the Service of the API server leads to the option `apiServer`. */
@@ -55,7 +56,7 @@ const UNKNOWN_ADDRESS = '0.0.0.0';
 export class Router {
   readonly #parts: RouterParts;
   readonly #pods: SharedInformer<typeof Pod>;
-  readonly #podsAt: Lookup<StoredPod>;
+  readonly #addresses: AddressTable;
   readonly #nodes: SharedInformer<typeof Node>;
   readonly #nodesAt: Lookup<{ readonly metadata: { readonly name: string } }>;
   readonly #byClusterIp: Lookup<StoredService>;
@@ -65,7 +66,7 @@ export class Router {
   constructor(context: ControllerContext, parts: RouterParts) {
     this.#parts = parts;
     this.#pods = context.informer(Pod);
-    this.#podsAt = this.#pods.index('address of a running pod', (pod) => (isPodFinished(pod) ? [] : addressesOf(pod)));
+    this.#addresses = parts.addresses;
     this.#nodes = context.informer(Node);
     this.#nodesAt = this.#nodes.index('address', ({ status }) =>
       (status.addresses ?? []).map(({ address }) => address),
@@ -86,7 +87,7 @@ export class Router {
     if (from === undefined)
       return { pod: undefined, address: this.#nodeAddress() ?? UNKNOWN_ADDRESS, nodeName: undefined };
     const pod = this.#pods.get(from.podName, from.namespace);
-    const address = pod === undefined ? undefined : addressesOf(pod)[0];
+    const address = pod === undefined ? undefined : this.#addresses.of(pod)[0];
     return pod === undefined || address === undefined ? undefined : { pod, address, nodeName: pod.spec.nodeName };
   }
 
@@ -95,15 +96,16 @@ export class Router {
     const own = this.#pods.get(pod.podName, pod.namespace);
     const isOnHost = own?.spec.hostNetwork === true;
     return isOnHost
-      ? addressesOf(own)
+      ? this.#addresses
+          .of(own)
           .slice(0, 1)
-          .flatMap((address) => this.#podsAt(address))
+          .flatMap((address) => this.#addresses.podsAt(address))
       : [];
   }
 
   /** Whether the address belongs to a pod or node. */
   isKnown(address: string): boolean {
-    return this.#podsAt(address).length > 0 || this.#nodesAt(address).length > 0;
+    return this.#addresses.podsAt(address).length > 0 || this.#nodesAt(address).length > 0;
   }
 
   route(address: string, port: number, client: Client): Destination {
@@ -139,7 +141,7 @@ export class Router {
     const accepts: Arrival['accepts'] = (address, { targetRef }) => {
       if (targetRef?.kind !== 'Pod' || targetRef.namespace !== namespace) return false;
       const pod = this.#pods.get(targetRef.name ?? '', namespace);
-      return pod !== undefined && addressesOf(pod).includes(address);
+      return pod !== undefined && this.#addresses.of(pod).includes(address);
     };
     for (const family of service.spec.ipFamilies ?? ['IPv4', 'IPv6']) {
       const choice = this.#choose({ service, port, isExternal: false, accepts }, family, client);
@@ -180,7 +182,7 @@ export class Router {
 
   /** Connects to an address without translation. */
   #deliver(host: string, port: number): Destination {
-    const pods = this.#podsAt(host);
+    const pods = this.#addresses.podsAt(host);
     const pod = pods.find((candidate) => this.#parts.listens(candidate, port));
     if (pod !== undefined) return { type: 'server', pod, host, port };
     // The address of a pod that has ended is still one of the cluster.
@@ -212,6 +214,12 @@ function matchOf(
     if (port !== undefined) return { service, port, ...how };
   }
   return undefined;
+}
+
+/** The addresses that pods have in their status, for a network without a kubelet. */
+export function addressesInStatus({ informer }: Pick<ControllerContext, 'informer'>): AddressTable {
+  const podsAt = informer(Pod).index('address of a running pod', (pod) => (isPodFinished(pod) ? [] : addressesOf(pod)));
+  return { of: addressesOf, podsAt };
 }
 
 function addressesOf({ status }: StoredPod): readonly string[] {

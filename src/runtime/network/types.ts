@@ -1,6 +1,7 @@
 /**
  * The contract of the cluster network: what containers, probes, webhooks and proxies use to reach servers in pods.
  */
+import type { StoredPod } from '../../controllers/workloads/pod-state.js';
 import type { ByteConnection, ServerAccess, SocketAddress } from '../../protocol/connection.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
 
@@ -55,6 +56,14 @@ export interface ClusterNetwork {
   serverAt(address: SocketAddress): ServerAccess | undefined;
   /** The next ready endpoint of a Service, for proxies; undefined if it has none. The port is a number or a name. */
   endpointOf(service: ServiceName, port: number | string): SocketAddress | undefined;
+}
+
+/** The addresses of pods. */
+export interface AddressTable {
+  /** The addresses of a pod; empty if it has none yet. */
+  of(pod: StoredPod): readonly string[];
+  /** The pods with an address that have not ended. */
+  podsAt(address: string): readonly StoredPod[];
 }
 
 export interface ServiceName {

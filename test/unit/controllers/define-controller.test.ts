@@ -13,7 +13,7 @@ import {
 import { createFetchHandler, httpTransport } from 'orchplane/http';
 import { ClusterRole, ClusterRoleBinding, ConfigMap, CoreEvent, Namespace, Secret } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 
 const Site = defineKind({
@@ -322,6 +322,54 @@ describe('requeues, errors and events of a defined controller', () => {
     await cluster.api(ConfigMap).create({ metadata: { name: 'b' } });
     await cluster.clock.advance(200_000);
     expect(reconciled).toEqual(['a 00:00:00', 'b 00:00:00', 'b 00:00:05', 'a 00:01:00']);
+  });
+
+  test.each([0, -1])('does not requeue after %d ms, and a cleanup that returns it is done', async (requeueAfterMs) => {
+    let reconciles = 0;
+    const done = defineController({
+      name: 'done',
+      kind: ConfigMap,
+      namespace: 'default',
+      finalizer: { name: 'example.com/done', cleanup: () => ({ requeueAfterMs }) },
+      reconcile: () => {
+        reconciles++;
+        return { requeueAfterMs };
+      },
+    });
+    await using cluster = testCluster({ controllers: controllers([done]) });
+    await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+    await cluster.settle();
+    expect(reconciles).toBe(1);
+    await cluster.api(ConfigMap).delete('a');
+    await cluster.settle();
+    expect(await cluster.api(ConfigMap).find('a')).toBeUndefined();
+  });
+
+  test('retries after an error that cannot be printed', async () => {
+    const unprintable = Object.defineProperty(new Error(), 'message', {
+      get() {
+        throw new Error('no message');
+      },
+    });
+    const print = vi.spyOn(console, 'error').mockImplementation(() => {
+      throw new Error('no console');
+    });
+    let reconciles = 0;
+    const failing = defineController({
+      name: 'failing',
+      kind: ConfigMap,
+      namespace: 'default',
+      reconcile: () => {
+        if (reconciles++ < 2) throw unprintable;
+      },
+      backoff: { firstMs: 1_000, longestMs: 1_000 },
+    });
+    await using cluster = testCluster({ controllers: controllers([failing]) });
+    await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+    await cluster.clock.advance(10_000);
+    expect(print).toHaveBeenCalled();
+    print.mockRestore();
+    expect(reconciles).toBe(3);
   });
 
   test('passes the number of failures to onError, which decides when to retry', async () => {

@@ -1,9 +1,18 @@
 /** What a container finds: environment, files, commands, its client and its log. */
 import { expect, test } from 'vitest';
 import { createFetchHandler } from '../../../src/http/index.js';
-import { ConfigMap, Namespace, Secret, Service } from '../../../src/kinds/index.js';
+import {
+  ConfigMap,
+  CoreEvent,
+  Namespace,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  Secret,
+  Service,
+} from '../../../src/kinds/index.js';
 import type { Program } from '../../../src/runtime/index.js';
-import { idle, runningCluster } from './fixture.js';
+import { idle, type RunningCluster, runningCluster } from './fixture.js';
 
 test('variables come from values, other variables, the pod, resources, ConfigMaps, Secrets and Services', async () => {
   let seen: Readonly<Record<string, string>> = {};
@@ -60,6 +69,26 @@ test('variables come from values, other variables, the pod, resources, ConfigMap
   });
   expect(seen).not.toHaveProperty('ABSENT');
   expect(words).toEqual(['run', 'world', '$(MISSING)', '$(WHO)']);
+});
+
+test('a variable may have the name __proto__', async () => {
+  const seen: (readonly [string, string])[] = [];
+  await using running = runningCluster({ show: ({ env }) => void seen.push(...Object.entries(env)) });
+  const data = Object.fromEntries([['__proto__', 'from the ConfigMap']]);
+  await running.cluster.api(ConfigMap).create({ metadata: { name: 'settings' }, data });
+  const envFrom = [{ configMapRef: { name: 'settings' } }];
+  const start = (name: string, env: { readonly name: string; readonly value: string }[]) =>
+    running.start(name, 'show', { restartPolicy: 'Never', containers: [{ name: 'c', image: 'show', envFrom, env }] });
+  await start('one', []);
+  await start('two', [
+    { name: '__proto__', value: 'own' },
+    { name: 'COPY', value: '$(__proto__)' },
+  ]);
+  expect(seen.filter(([name]) => name === '__proto__' || name === 'COPY')).toEqual([
+    ['__proto__', 'from the ConfigMap'],
+    ['__proto__', 'own'],
+    ['COPY', 'own'],
+  ]);
 });
 
 test('a container waits for its ConfigMap', async () => {
@@ -183,6 +212,98 @@ test('files about names and addresses', async () => {
   expect(hosts).toContain('10.0.0.9\told\tolder\n');
   expect(await read('/etc/resolv.conf')).toBe(
     'search default.svc.cluster.local svc.cluster.local cluster.local\nnameserver 10.0.0.10\noptions ndots:5\n',
+  );
+});
+
+/** A volume, a claim in the namespace `default` that is bound to it, and the spec of pods that mount the claim at /data. */
+async function diskOf({ cluster }: RunningCluster) {
+  const spec = { accessModes: ['ReadWriteOnce' as const], storageClassName: '' };
+  await cluster.api(PersistentVolume).create({
+    metadata: { name: 'disk' },
+    spec: { ...spec, capacity: { storage: '1Gi' }, csi: { driver: 'd', volumeHandle: 'h' } },
+  });
+  const claim = { ...spec, volumeName: 'disk', resources: { requests: { storage: '1Gi' } } };
+  await cluster.api(PersistentVolumeClaim).create({ metadata: { name: 'data' }, spec: claim });
+  const mounting = (name: string) => ({
+    volumes: [{ name: 'v', persistentVolumeClaim: { claimName: name } }],
+    containers: [{ name: 'c', image: 'idle', volumeMounts: [{ name: 'v', mountPath: '/data' }] }],
+  });
+  return { claim, mounting };
+}
+
+test('a claim whose status says that it is bound does not lead to a volume that is bound to another claim', async () => {
+  await using running = runningCluster({ idle });
+  const { cluster } = running;
+  const { claim, mounting } = await diskOf(running);
+  await running.start('owner', 'idle', mounting('data'));
+  await cluster.exec('owner', ['tee', '/data/file'], { stdin: 'kept' });
+  await cluster.api(Namespace).create({ metadata: { name: 'other' } });
+  const claims = cluster.api(PersistentVolumeClaim, 'other');
+  const marks = { 'pv.kubernetes.io/bound-by-controller': 'yes' };
+  await claims.create({ metadata: { name: 'data', annotations: marks }, spec: claim });
+  await cluster.settle();
+  const pods = cluster.api(Pod, 'other');
+  await pods.create({ metadata: { name: 'thief' }, spec: { ...mounting('data'), nodeName: 'node-1' } });
+  await claims.status.edit('data', ({ status }) => {
+    status.phase = 'Bound';
+  });
+  for (let times = 0; times < 3; times++) await running.advance(2_000);
+  expect((await pods.get('thief')).status.phase).toBe('Pending');
+  const { uid } = (await cluster.api(PersistentVolumeClaim).get('data')).metadata;
+  const { items } = await cluster.api(CoreEvent, 'other').list();
+  expect(items.map(({ reason, message }) => `${reason} ${message}`)).toContainEqual(
+    expect.stringMatching(
+      `FailedMount .*error processing PVC other/data: found PV object disk but its pv.Spec.ClaimRef.UID ${uid} does not point to claim.UID`,
+    ),
+  );
+  // The next pod of the owner finds the content.
+  await cluster.api(Pod).delete('owner', { gracePeriodSeconds: 0 });
+  await running.start('next', 'idle', mounting('data'));
+  expect((await cluster.exec('next', ['cat', '/data/file'])).stdout).toBe('kept');
+});
+
+test('a pod that waits for a volume starts as soon as the volume refers to its claim', async () => {
+  await using running = runningCluster({ idle });
+  const { cluster } = running;
+  const { claim, mounting } = await diskOf(running);
+  const claims = cluster.api(PersistentVolumeClaim);
+  await claims.create({ metadata: { name: 'late' }, spec: { ...claim, volumeName: 'missing' } });
+  await cluster.settle();
+  await claims.status.edit('late', ({ status }) => {
+    status.phase = 'Bound';
+  });
+  await running.start('one', 'idle', { ...mounting('late'), nodeName: 'node-1' });
+  expect((await running.pod('one')).status.phase).toBe('Pending');
+  await cluster.api(PersistentVolume).create({
+    metadata: { name: 'missing' },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      capacity: { storage: '1Gi' },
+      csi: { driver: 'd', volumeHandle: 'm' },
+      claimRef: { namespace: 'default', name: 'late', uid: (await claims.get('late')).metadata.uid },
+    },
+  });
+  await cluster.settle();
+  expect((await running.pod('one')).status.phase).toBe('Running');
+});
+
+test('an ephemeral volume does not use a claim of the same name that the pod does not own', async () => {
+  await using running = runningCluster({ idle });
+  const { cluster } = running;
+  const { claim } = await diskOf(running);
+  await cluster.api(PersistentVolumeClaim).delete('data');
+  await cluster.api(PersistentVolumeClaim).create({ metadata: { name: 'one-v' }, spec: claim });
+  await cluster.api(PersistentVolume).edit('disk', ({ spec }) => {
+    spec.claimRef = { namespace: 'default', name: 'one-v' };
+  });
+  await cluster.settle();
+  expect((await cluster.api(PersistentVolumeClaim).get('one-v')).status.phase).toBe('Bound');
+  await running.start('one', 'idle', {
+    nodeName: 'node-1',
+    volumes: [{ name: 'v', ephemeral: { volumeClaimTemplate: { spec: claim } } }],
+  });
+  expect(await running.events('one')).toContainEqual(
+    expect.stringMatching('PVC default/one-v was not created for pod default/one \\(pod is not owner\\)'),
   );
 });
 

@@ -2,7 +2,7 @@
 import { expect, test, vi } from 'vitest';
 import { createFetchHandler } from '../../../src/http/index.js';
 import type { Cluster } from '../../../src/index.js';
-import { ConfigMap, Node, Pod } from '../../../src/kinds/index.js';
+import { ConfigMap, Node, PersistentVolume, PersistentVolumeClaim, Pod } from '../../../src/kinds/index.js';
 import {
   type ByteConnection,
   type PortConnection,
@@ -20,7 +20,7 @@ import { bytePipe } from '../../../src/runtime/network/byte-pipe.js';
 import { fakeClock } from '../../../src/testing/index.js';
 import { realTime, systemClock } from '../../../src/util/clock.js';
 import { cpuTimer } from '../../fixtures/cpu-time.js';
-import { idle, runningCluster } from './fixture.js';
+import { idle, type RunningCluster, runningCluster } from './fixture.js';
 
 test.each([
   ['$(A)', 'one'],
@@ -249,6 +249,69 @@ test('a volume in memory has a limit for files, and counts their paths', () => {
   other.write(`${path}1`, empty);
   other.write(`${path}2`, empty);
   expect(() => other.write(`${path}3`, empty)).toThrow('ENOSPC');
+});
+
+test('the volumes of a runtime have a limit together, and give it back when they end', async () => {
+  await using running = runningCluster({ idle }, { maxVolumeBytes: 3_000 });
+  const { cluster } = running;
+  const volumes = [
+    { name: 'small', emptyDir: { sizeLimit: '500' } },
+    { name: 'large', emptyDir: {} },
+  ];
+  const volumeMounts = volumes.map(({ name }) => ({ name, mountPath: `/${name}` }));
+  const start = (name: string) =>
+    running.start(name, 'idle', { volumes, containers: [{ name: 'c', image: 'idle', volumeMounts }] });
+  const write = async (pod: string, path: string, length: number) =>
+    (await cluster.exec(pod, ['tee', path], { stdin: 'x'.repeat(length) })).stderr;
+  await start('one');
+  await start('two');
+  expect(await write('one', '/small/file', 400)).toBe('');
+  expect(await write('one', '/small/file', 600)).toBe('tee: ENOSPC: no space left on device, file\n');
+  expect(await write('one', '/large/file', 1_500)).toBe('');
+  expect(await write('two', '/large/file', 1_500)).toContain('ENOSPC');
+  expect(await write('two', '/file', 1_500)).toContain('ENOSPC');
+  await cluster.api(Pod).delete('one', { gracePeriodSeconds: 0 });
+  await cluster.settle();
+  expect(await write('two', '/file', 1_500)).toBe('');
+  expect(await write('two', '/file', 2_500)).toBe('');
+});
+
+test('the files of a container are given back when it ends', async () => {
+  const writer: Program = ({ files, args: [file = ''] }) => files.write(`/${file}`, new Uint8Array(2_000));
+  await using running = runningCluster({ writer }, { maxVolumeBytes: 3_000 });
+  for (const name of ['one', 'two', 'three']) {
+    await running.start(name, 'writer', {
+      restartPolicy: 'Never',
+      containers: [{ name: 'c', image: 'writer', args: [name] }],
+    });
+    expect((await running.pod(name)).status.phase).toBe('Succeeded');
+  }
+});
+
+test('the content of a PersistentVolume is given back when the volume is deleted', async () => {
+  await using running = runningCluster({ idle }, { maxVolumeBytes: 3_000 });
+  const { cluster } = running;
+  const spec = { accessModes: ['ReadWriteOnce' as const], storageClassName: '' };
+  const container = { name: 'c', image: 'idle', volumeMounts: [{ name: 'v', mountPath: '/data' }] };
+  for (const name of ['one', 'two', 'three']) {
+    await cluster.api(PersistentVolume).create({
+      metadata: { name },
+      spec: { ...spec, capacity: { storage: '1Gi' }, csi: { driver: 'd', volumeHandle: name } },
+    });
+    await cluster.api(PersistentVolumeClaim).create({
+      metadata: { name },
+      spec: { ...spec, volumeName: name, resources: { requests: { storage: '1Gi' } } },
+    });
+    const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: name } }];
+    await running.start(name, 'idle', { volumes, containers: [container] });
+    expect((await cluster.exec(name, ['tee', '/data/file'], { stdin: 'x'.repeat(2_000) })).stderr).toBe('');
+    await cluster.api(Pod).delete(name, { gracePeriodSeconds: 0 });
+    await cluster.settle();
+    await cluster.api(PersistentVolumeClaim).delete(name);
+    await cluster.api(PersistentVolume).delete(name);
+    await cluster.settle();
+  }
+  expect((await cluster.api(PersistentVolume).list()).items).toEqual([]);
 });
 
 test('a file that is written in single bytes is joined at once', async () => {
@@ -643,4 +706,100 @@ test('a forwarded port leads to nothing but its own pod while that runs', async 
   await running.start('web', 'web');
   await expect(open.connect(80)).rejects.toThrow('pod web is not running');
   expect(dialled).toEqual([]);
+});
+
+/** Makes a pod on the node `node-1` that had this address in its status before the kubelet knew the pod. */
+async function pretend({ cluster }: RunningCluster, name: string, image: string, podIP: string): Promise<void> {
+  const api = cluster.api(Pod);
+  await api.create({ metadata: { name }, spec: { schedulerName: 'none', containers: [{ name: 'c', image }] } });
+  await api.status.edit(name, ({ status }) => {
+    status.podIP = podIP;
+    status.podIPs = [{ ip: podIP }];
+    status.startTime = '2026-01-01T00:00:00Z';
+  });
+  const target = { kind: 'Node', name: 'node-1' };
+  const handle = createFetchHandler(cluster);
+  const bound = await handle(
+    new Request(`http://cluster/api/v1/namespaces/default/pods/${name}/binding`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ apiVersion: 'v1', kind: 'Binding', metadata: { name }, target }),
+    }),
+  );
+  expect(bound.status).toBe(201);
+  await cluster.settle();
+}
+
+test('a pod gets an address of its own, whatever its status says before it runs', async () => {
+  const clients: string[] = [];
+  const answer = (text: string): Program => {
+    return async ({ listen, untilStopped }) => {
+      listen(80, (_request, { remoteAddress }) => {
+        clients.push(remoteAddress);
+        return new Response(text);
+      });
+      await untilStopped();
+    };
+  };
+  const images = { victim: answer('victim'), thief: answer('thief') };
+  const answers: string[] = [];
+  const client: Program = async ({ fetch, args: [url = ''] }) => {
+    answers.push(await fetch(url).then((each) => each.text(), String));
+  };
+  await using running = runningCluster({ ...images, client, idle });
+  await running.start('victim', 'victim');
+  await pretend(running, 'thief', 'thief', '10.244.0.1');
+  expect((await running.pod('thief')).status).toMatchObject({ podIP: '10.244.0.2', podIPs: [{ ip: '10.244.0.2' }] });
+  await pretend(running, 'outside', 'idle', '192.0.2.7');
+  expect((await running.pod('outside')).status.podIP).toBe('10.244.0.3');
+  const ask = (name: string, url: string) =>
+    running.start(name, 'client', {
+      restartPolicy: 'Never',
+      containers: [{ name: 'c', image: 'client', args: [url] }],
+    });
+  await ask('first', 'http://10.244.0.1/');
+  await running.cluster.api(Pod).delete('victim', { gracePeriodSeconds: 0 });
+  await running.cluster.settle();
+  await ask('second', 'http://10.244.0.1/');
+  expect(answers).toEqual(['victim', 'TypeError: fetch failed']);
+  expect(clients).toEqual(['10.244.0.4']);
+});
+
+test('a status that changes while the pod runs neither moves the pod nor leads a proxy to another one', async () => {
+  const web: Program = async ({ listen, untilStopped, pod }) => {
+    listen(80, () => new Response(pod.metadata.name));
+    await untilStopped();
+  };
+  await using running = runningCluster({ web });
+  await running.start('one', 'web');
+  await running.start('two', 'web');
+  const get = createFetchHandler(running.cluster);
+  await running.cluster.api(Pod).status.edit('two', ({ status }) => {
+    status.podIP = '10.244.0.1';
+    status.podIPs = [{ ip: '10.244.0.1' }];
+  });
+  const proxied = await get(new Request('http://cluster.local/api/v1/namespaces/default/pods/two:80/proxy/'));
+  expect(await proxied.text()).toBe('two');
+  await running.cluster.settle();
+  expect((await running.pod('two')).status.podIP).toBe('10.244.0.2');
+});
+
+test('pods of a fork keep their addresses, except those that several pods claim', async () => {
+  await using running = runningCluster({ idle });
+  const { cluster } = running;
+  for (const name of ['one', 'two', 'three']) await running.start(name, 'idle');
+  await cluster.api(Pod).delete('one', { gracePeriodSeconds: 0 });
+  await cluster.settle();
+  await using fork = cluster.fork();
+  await fork.settle();
+  const addressIn = async (each: Pick<Cluster, 'api'>, name: string) => (await each.api(Pod).get(name)).status.podIP;
+  expect([await addressIn(fork, 'two'), await addressIn(fork, 'three')]).toEqual(['10.244.0.2', '10.244.0.3']);
+  await cluster.api(Pod).status.edit('three', ({ status }) => {
+    status.podIP = '10.244.0.2';
+    status.podIPs = [{ ip: '10.244.0.2' }];
+  });
+  await using second = cluster.fork();
+  await second.settle();
+  const addresses = [await addressIn(second, 'two'), await addressIn(second, 'three')];
+  expect(new Set(addresses).size).toBe(2);
 });

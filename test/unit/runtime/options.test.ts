@@ -23,6 +23,11 @@ test.each<[string, object | undefined, string]>([
     'pullMs of the image "web" is a number',
   ],
   ['nodes that are a number', { images: {}, nodes: 3 }, '`nodes` of runtime is a list of names'],
+  [
+    'a size of volumes that is a text',
+    { images: {}, maxVolumeBytes: '1Gi' },
+    '`maxVolumeBytes` of runtime is a number of bytes',
+  ],
   ['metrics that are a text', { images: {}, metrics: 'on' }, '`metrics` of runtime is true, false or a function'],
   ['a network that is a text', { images: {}, network: 'host' }, '`network` of runtime is an object with options'],
   [

@@ -77,6 +77,18 @@ describe('signatures', () => {
     expect(await clusterInfo()).toEqual({ kubeconfig: CONFIG });
   });
 
+  test('are added without the loss of a key __proto__', async () => {
+    await makeClusterInfo(
+      Object.fromEntries([
+        ['kubeconfig', CONFIG],
+        ['__proto__', 'kept'],
+      ]),
+    );
+    await makeToken('aaaaaa');
+    const keys = Object.keys((await clusterInfo()) ?? {});
+    expect(keys.toSorted()).toEqual(['__proto__', 'jws-kubeconfig-aaaaaa', 'kubeconfig']);
+  });
+
   test('are not retried if the ConfigMap is deleted meanwhile', async () => {
     await makeClusterInfo({ kubeconfig: CONFIG });
     const notFound = () => errors.notFound({ group: '', resource: 'configmaps' }, 'cluster-info');
