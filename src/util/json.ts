@@ -248,6 +248,30 @@ export function escapeForPages(text: string): string {
   return text.replace(UNSAFE_IN_PAGES, (found) => ESCAPES.get(found) ?? found);
 }
 
+/**
+ * Characters that are invisible, or that terminals and readers of YAML treat as more than text: control characters, line
+ * separators, byte order marks and text directions.
+ */
+const INVISIBLE = /[\p{Cc}\p{Bidi_Control}\u2028\u2029\ufeff]/gu;
+
+/** A character of 16 bits as an escape of JSON, JavaScript and YAML: `\u2028`. */
+export function unicodeEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** Text for a line of a terminal, or for a comment: it cannot end the line. */
+export function escapeInvisible(text: string): string {
+  return text.replace(INVISIBLE, unicodeEscape);
+}
+
+/** Characters that YAML treats as line breaks or rejects unless they are escaped, and invisible ones. */
+const UNSAFE_IN_YAML = /[\x7f-\x9f\p{Bidi_Control}\u2028\u2029\ufeff\ufffe\uffff]/gu;
+
+/** JSON that is read as YAML, too. The escaped characters occur only inside strings. */
+export function escapeForYaml(json: string): string {
+  return json.replace(UNSAFE_IN_YAML, unicodeEscape);
+}
+
 /** A copy of a JSON value in which the keys of all objects are sorted. */
 export function withSortedKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withSortedKeys);

@@ -15,6 +15,7 @@ import { AccessLogError, readAccessLog, UNKNOWN_USER } from '../../http/access-l
 import { initialClusterRoles } from '../../kinds/rbac/bootstrap/objects.js';
 import { type Dialect, dialectNamed } from '../../meta/dialect.js';
 import { TimeError, timeToMs } from '../../text/time/time.js';
+import { escapeInvisible } from '../../util/json.js';
 import { messageOf, onOneLine } from '../../util/message-of.js';
 import { getOrInsertComputed } from '../../util/once.js';
 import { type CommandEnvironment, defineCommand, UsageError } from './command.js';
@@ -81,7 +82,8 @@ export const command = defineCommand({
     const refused = requests.filter((request) => request.refused > 0).length;
     if (refused > 0)
       environment.writeError(`${refused} of ${counted(requests.length, 'different request')} were refused\n`);
-    if (values.output !== 'json') environment.writeOut(truncated.map((note) => `# ${note}\n`).join(''));
+    if (values.output !== 'json')
+      environment.writeOut(truncated.map((note) => `# ${escapeInvisible(note)}\n`).join(''));
     environment.writeOut(rolesText(report, values.name ?? roleName(users), values));
     return 0;
   },
