@@ -18,7 +18,7 @@ export const OUTPUT_OPTION = {
 
 /** A value as JSON or YAML, with a final line feed. */
 export function valueText(format: Exclude<OutputFormat, 'table'>, value: unknown): string {
-  return format === 'yaml' ? writeYaml(value) : `${JSON.stringify(value, undefined, 2)}\n`;
+  return format === 'yaml' ? writeYaml(value, { escapeInvisible: true }) : `${JSON.stringify(value, undefined, 2)}\n`;
 }
 
 /** A longer cell does not widen its column: every row would be padded to its length. */

@@ -375,6 +375,15 @@ describe('control characters of objects', () => {
     },
   );
 
+  test.each(['yaml', 'json'])('do not change the values of objects in %s', async (format) => {
+    const { command, cluster } = await served();
+    const data = { a: '\u200fשלום', b: 'one\nt\u200ewo\n', c: "'\u2066: x\u0085y\u2028\u007f\u009f\ufeff\u001b[31m\r" };
+    await cluster.api(ConfigMap).create({ metadata: { name: 'odd' }, data });
+    const { out } = await command(`get cm odd -o ${format}`);
+    expect(out.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
+    expect((format === 'yaml' ? parseYaml(out) : JSON.parse(out)).data).toEqual(data);
+  });
+
   test('do not reach a terminal in diffs and errors', async () => {
     const { command } = await served();
     const { out } = await command('diff -f -', { ...onTerminal, stdin: configMap('a', { x: TITLE }) });
