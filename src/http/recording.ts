@@ -19,11 +19,11 @@ export interface RecordedExchange {
   readonly requestBody?: RecordedBody;
   readonly status: number;
   readonly responseHeaders: Readonly<Record<string, string>>;
-  /** Absent for a stream. */
+  /** Absent for a stream, and for a body that is too long to be recorded. */
   readonly responseBody?: RecordedBody;
   /** The parts of a watch or of another stream, with the milliseconds since the answer began. */
   readonly stream?: readonly (readonly [ms: number, text: string])[];
-  /** The client or the end of the recording ended the exchange, not the server. */
+  /** The client or the end of the recording ended the exchange, not the server; or its body is not recorded. */
   readonly isCut?: true;
   /** More of the stream follows, on a later line with the same id. */
   readonly isContinued?: true;
