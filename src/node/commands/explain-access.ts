@@ -20,7 +20,7 @@ import { messageOf, onOneLine } from '../../util/message-of.js';
 import { getOrInsertComputed } from '../../util/once.js';
 import { type CommandEnvironment, defineCommand, UsageError } from './command.js';
 import { errorLine } from './manifest-input.js';
-import { counted, valueText } from './output.js';
+import { counted, tornNote, valueText } from './output.js';
 
 export const command = defineCommand({
   usage: ['explain-access FILE… [options]'],
@@ -110,7 +110,7 @@ function rolesText(report: AccessReport, name: string, { output = 'yaml', ...val
   return [report.yaml(name, { clusterRole: one }), ...bindings.map((each) => valueText('yaml', each))].join('---\n');
 }
 
-/** Adds a note to `truncated` for each log whose last line is incomplete. */
+/** Adds a note to `truncated` for each log with incomplete lines. */
 async function readLogs(
   files: readonly string[],
   { stdin, writeError }: CommandEnvironment,
@@ -120,12 +120,12 @@ async function readLogs(
   for (const file of files) {
     try {
       const log = file === '-' ? await text(stdin) : await readFile(file, 'utf8');
-      const onTruncated = () => {
-        const note = `${file}: the last line is incomplete and is left out; requests may be missing`;
-        truncated.push(onOneLine(note));
-        writeError(errorLine(note));
-      };
-      for (const check of readAccessLog(log, onTruncated)) checks.push(check);
+      let torn = 0;
+      for (const check of readAccessLog(log, () => torn++)) checks.push(check);
+      if (torn === 0) continue;
+      const note = tornNote(file, torn);
+      truncated.push(onOneLine(note));
+      writeError(errorLine(note));
     } catch (error) {
       if (error instanceof AccessLogError) throw new UsageError(`${file}: ${error.message}`);
       if (!(error instanceof Error) || !('code' in error)) throw error;

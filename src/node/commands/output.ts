@@ -48,3 +48,8 @@ export function hasColours({ isTerminal, variables }: CommandEnvironment): boole
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
+
+/** Reports the lines of a log that its writer did not complete. */
+export function tornNote(file: string, lines: number): string {
+  return `${file}: ${counted(lines, 'incomplete line')} left out; requests may be missing`;
+}

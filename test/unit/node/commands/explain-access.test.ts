@@ -189,14 +189,17 @@ subjects:
     expect((await explain(log)).err).toContain('a recording does not contain the user; --user names it\n');
   });
 
-  test('leaves out an incomplete last line, and says so', async () => {
+  test('leaves out incomplete lines of a server that was killed, and counts them', async () => {
     const log = event('list', { objectRef: pods });
     const { out, err } = await explain(`${log}{"kind":"Ev`);
-    const note = `${file}: the last line is incomplete and is left out; requests may be missing\n`;
+    const note = `${file}: 1 incomplete line left out; requests may be missing\n`;
     const complete = await explain(log);
     expect({ out, err }).toEqual({ out: `# ${note}${complete.out}`, err: `orchplane: ${note}${complete.err}` });
     expect(readFileSync(file, 'utf8')).toBe(log);
     expect((await explain(`${log}{"kind":"Ev`, '-o', 'json')).out).toMatch(/^{/);
+    const torn = await explain(`${log}{"kind":"Ev\n{"kind":"Ev${log}${log}`);
+    expect(torn.err).toContain(`${file}: 2 incomplete lines left out; requests may be missing\n`);
+    expect(torn.out).toContain(complete.out);
   });
 
   test('prints one role and one binding whatever characters requests contain', async () => {
