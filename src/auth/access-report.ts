@@ -6,6 +6,7 @@
 import { missingRules } from '../kinds/rbac/coverage.js';
 import { type Dialect, serviceGroup } from '../meta/dialect.js';
 import type { AccessAttributes, AccessRule } from '../protocol/access.js';
+import { escapeForYaml, escapeInvisible } from '../util/json.js';
 import { getOrInsertComputed } from '../util/once.js';
 import { byKey } from '../util/order.js';
 
@@ -177,12 +178,10 @@ function reportOf(requests: () => readonly RecordedAccess[], apiVersion: string,
   });
 }
 
-/** Comments that name the refused checks. Their number is that of all checks of the same description. */
-/** Paths and names come from clients; a line break would end the comment. */
-function withoutControlCharacters(text: string): string {
-  return text.replace(/[\p{Cc}\u2028\u2029]/gu, (character) => JSON.stringify(character).slice(1, -1));
-}
-
+/**
+ * Comments that name the refused checks. Their number is that of all checks of the same description. Paths and names come
+ * from clients; a line break would end the comment.
+ */
 function printRefused(requests: readonly RecordedAccess[], withNames: boolean): string {
   const counts = new Map<string, { refused: number; count: number }>();
   for (const { attributes, refused, count } of requests) {
@@ -191,7 +190,7 @@ function printRefused(requests: readonly RecordedAccess[], withNames: boolean): 
     counts.set(text, { refused: sum.refused + refused, count: sum.count + count });
   }
   const lines = [...counts].flatMap(([text, { refused, count }]) =>
-    refused === 0 ? [] : [`# refused, ${refused} of ${count}: ${withoutControlCharacters(text)}\n`],
+    refused === 0 ? [] : [`# refused, ${refused} of ${count}: ${escapeInvisible(text)}\n`],
   );
   return lines.join('');
 }
@@ -275,7 +274,7 @@ function printRole({ apiVersion, kind, metadata, rules }: RoleManifest): string 
 function yamlScalar(text: string): string {
   return /^[a-z][a-z0-9./-]*$/.test(text) && !/^(?:y|n|yes|no|on|off|true|false|null)$/.test(text)
     ? text
-    : JSON.stringify(text);
+    : escapeForYaml(JSON.stringify(text));
 }
 
 /** Merges rules that have one verb, group, resource and at most one name each, or one verb and URL. */

@@ -22,6 +22,8 @@ export interface AuthorizerContext {
   index<Key>(resource: GroupResource, keysOf: KeysOf<Key>): KeyIndex<Key>;
   /** The number of writes to a resource so far; an unchanged number means an unchanged state. */
   lastChange(resource: GroupResource): number;
+  /** Reports stored objects that cannot be read. */
+  readonly warn?: ((warning: string) => void) | undefined;
 }
 
 /**

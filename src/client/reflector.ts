@@ -51,7 +51,7 @@ const MIN_DELAY_MS = 1_000;
 const MAX_DELAY_MS = 30_000;
 
 /** A watch that lasted this long counts as progress, even without events. */
-const HEALTHY_WATCH_MS = 1_000;
+export const HEALTHY_WATCH_MS = 1_000;
 
 /** The end of one list and watch. `stale`: the expired version was not from a new list. */
 type Outcome =
@@ -153,8 +153,13 @@ function delayAfter(outcome: Outcome, fruitless: number): number {
   // After an outage an expired version is normal.
   if (outcome.type === 'expired' && outcome.stale) return 0;
   const nth = outcome.type === 'failed' ? Math.max(fruitless, 1) : fruitless - 1;
-  const delay = nth < 1 ? 0 : Math.min(MIN_DELAY_MS * 2 ** (nth - 1), MAX_DELAY_MS);
+  const delay = nthDelay(nth);
   return outcome.type === 'failed' ? Math.max(delay, retryAfterDelay(outcome.error)) : delay;
+}
+
+/** The delay after the nth attempt without progress, from one. */
+export function nthDelay(nth: number): number {
+  return nth < 1 ? 0 : Math.min(MIN_DELAY_MS * 2 ** (nth - 1), MAX_DELAY_MS);
 }
 
 /** The Retry-After of the server's error. */
@@ -170,7 +175,8 @@ function versionOf(object: unknown): string | undefined {
   return (object as { readonly metadata: { readonly resourceVersion?: string } }).metadata.resourceVersion;
 }
 
-function pause(delayMs: number, clock: Clock, signal: AbortSignal): Promise<void> {
+/** Resolves after a delay, or when the signal aborts. */
+export function pause(delayMs: number, clock: Clock, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const stopTimer = clock.after(delayMs, () => {
       offSignal();

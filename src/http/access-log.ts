@@ -22,31 +22,30 @@ export const UNKNOWN_USER = 'unknown';
 
 /**
  * The checks of a log, in its order. The source of a check is the user agent. Throws {@link AccessLogError} for the first
- * line that is not part of such a log. An incomplete last line is left out after a call of `onTruncated`: the program that
- * writes it may still run.
+ * line that is not part of such a log. An incomplete line is left out after a call of `onTorn`: the program that writes it may
+ * still run, or was killed and started again.
  */
-export function readAccessLog(text: string, onTruncated: () => void): AccessCheck[] {
-  return text.startsWith(RECORDING_HEADER) ? readRecording(text, onTruncated) : readAuditLog(text, onTruncated);
+export function readAccessLog(text: string, onTorn: () => void): AccessCheck[] {
+  return text.startsWith(RECORDING_HEADER) ? readRecording(text, onTorn) : readAuditLog(text, onTorn);
 }
 
-function readRecording(text: string, onTruncated: () => void): AccessCheck[] {
+function readRecording(text: string, onTorn: () => void): AccessCheck[] {
   try {
-    return parseRecording(text, onTruncated).flatMap(exchangeCheck);
+    return parseRecording(text, onTorn).flatMap(exchangeCheck);
   } catch (error) {
     if (error instanceof RecordingError) throw new AccessLogError(error.message);
     throw error;
   }
 }
 
-function readAuditLog(text: string, onTruncated: () => void): AccessCheck[] {
+function readAuditLog(text: string, onTorn: () => void): AccessCheck[] {
   const lines = text.split('\n');
-  const last = lines.length - 1;
   const events = new Map<string, Json>();
   lines.forEach((line, index) => {
     if (line.trim() === '') return;
-    const value = parseLine(line, index, index === last);
+    const value = parseLine(line, index);
     if (value === undefined) {
-      onTruncated();
+      onTorn();
       return;
     }
     if (!isAuditEvent(value)) {
@@ -59,13 +58,14 @@ function readAuditLog(text: string, onTruncated: () => void): AccessCheck[] {
 
 type Json = Readonly<Record<string, unknown>>;
 
-function parseLine(line: string, index: number, isLast: boolean): Json | undefined {
+function parseLine(line: string, index: number): Json | undefined {
   let value: unknown;
   try {
     value = JSON.parse(line);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    if (isLast && index > 0) return undefined;
+    // Another first line is no log.
+    if (index > 0) return undefined;
     throw new AccessLogError(`line ${index + 1} is not JSON: ${error.message}`);
   }
   if (!isRecord(value)) throw new AccessLogError(`line ${index + 1} is not an object`);

@@ -79,13 +79,17 @@ export class AnswerComparison {
       for (let at = 0; at < Math.max(recorded.length, actual.length); at++)
         this.#compareAt(`${path}[${at}]`, recorded[at], actual[at], found);
     } else if (isRecord(recorded) && isRecord(actual)) {
-      for (const key of new Set([...Object.keys(recorded), ...Object.keys(actual)])) {
-        const inner = `${path}.${this.translate(key)}`;
+      const keys = [...Object.keys(recorded), ...Object.keys(actual)];
+      const names = new Map(keys.map((key) => [key, this.translate(key)]));
+      const translated = new Set(
+        Object.keys(recorded).flatMap((key) => (names.get(key) === key ? [] : names.get(key))),
+      );
+      for (const [key, name] of names) {
         // Keys of managedFields contain names.
-        const other = Object.hasOwn(actual, key) ? actual[key] : actual[this.translate(key)];
+        const other = Object.hasOwn(actual, key) ? actual[key] : actual[name];
+        const inner = `${path}.${name}`;
         if (Object.hasOwn(recorded, key)) this.#compareField(inner, key, [recorded[key], other], found);
-        else if (!this.#isTranslation(key, recorded))
-          found.push({ path: inner, recorded: undefined, actual: actual[key] });
+        else if (!translated.has(key)) found.push({ path: inner, recorded: undefined, actual: actual[key] });
       }
     } else if (!this.#isSame(recorded, actual) && !isAgeOf(path, recorded, actual))
       found.push({ path, recorded, actual });
@@ -104,10 +108,6 @@ export class AnswerComparison {
     // Each server explains the columns of tables in its own words.
     if (/^\.(?:object\.)?columnDefinitions\[\d+\]\.description$/.test(path)) return;
     this.#compareAt(path, recorded, actual, found);
-  }
-
-  #isTranslation(key: string, recorded: Readonly<Record<string, unknown>>): boolean {
-    return Object.keys(recorded).some((each) => each !== key && this.translate(each) === key);
   }
 
   #isSame(recorded: unknown, actual: unknown): boolean {

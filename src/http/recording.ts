@@ -19,11 +19,11 @@ export interface RecordedExchange {
   readonly requestBody?: RecordedBody;
   readonly status: number;
   readonly responseHeaders: Readonly<Record<string, string>>;
-  /** Absent for a stream. */
+  /** Absent for a stream, and for a body that is too long to be recorded. */
   readonly responseBody?: RecordedBody;
   /** The parts of a watch or of another stream, with the milliseconds since the answer began. */
   readonly stream?: readonly (readonly [ms: number, text: string])[];
-  /** The client or the end of the recording ended the exchange, not the server. */
+  /** The client or the end of the recording ended the exchange, not the server; or its body is not recorded. */
   readonly isCut?: true;
   /** More of the stream follows, on a later line with the same id. */
   readonly isContinued?: true;
@@ -51,10 +51,10 @@ export class RecordingError extends Error {
 }
 
 /**
- * The exchanges in the order of their requests. The last line is incomplete if the recorder was killed: `onTruncated` is then
- * called, and the line is left out. Throws RecordingError.
+ * The exchanges in the order of their requests. A line is incomplete if the recorder was killed: `onTorn` is called, and the
+ * line is left out. Throws RecordingError.
  */
-export function parseRecording(text: string, onTruncated = (): void => undefined): readonly RecordedExchange[] {
+export function parseRecording(text: string, onTorn = (): void => undefined): readonly RecordedExchange[] {
   const [first = '', ...lines] = text.split('\n');
   const header = parseLine(first);
   if (!isRecord(header) || header['kind'] !== HEADER.kind || header['apiVersion'] !== HEADER.apiVersion) {
@@ -63,8 +63,8 @@ export function parseRecording(text: string, onTruncated = (): void => undefined
   const exchanges = lines.flatMap((line, index) => {
     if (line === '') return [];
     const value = parseLine(line);
-    if (value === undefined && index === lines.length - 1) {
-      onTruncated();
+    if (value === undefined) {
+      onTorn();
       return [];
     }
     if (!isExchange(value)) throw new RecordingError(`has a line that is not an exchange: line ${index + 2}`);

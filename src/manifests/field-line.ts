@@ -1,7 +1,8 @@
 /**
  * Finds the line of a field in the text of a document, by the path that the server uses in messages.
  */
-import { parseDocument, type YamlNode } from '../text/yaml/index.js';
+import { parseDocument, type YamlNode, YamlSyntaxError } from '../text/yaml/index.js';
+import { recoverFrom } from '../util/catch-error.js';
 import type { DocumentSource } from './read.js';
 
 /**
@@ -26,7 +27,14 @@ export function lineOf({ text, linesBefore, path }: DocumentSource, field: strin
 let last: { readonly text: string; readonly root: YamlNode | undefined } | undefined;
 
 function parsed(text: string): YamlNode | undefined {
-  if (last?.text !== text) last = { text, root: parseDocument(text) };
+  // JSON need not be YAML.
+  const parse = () =>
+    recoverFrom(
+      YamlSyntaxError,
+      () => parseDocument(text),
+      () => undefined,
+    );
+  if (last?.text !== text) last = { text, root: parse() };
   return last.root;
 }
 

@@ -67,9 +67,10 @@ function rank({ level }: Finding): number {
 /** `web.yaml:12: error: Deployment default/web: spec.replicas: Invalid value: …`. */
 export function findingText(finding: Finding): string {
   const { file, line, level, message } = finding;
-  const where = [file, file === undefined ? undefined : line].filter((part) => part !== undefined).join(':');
-  // In one line, because GitHub takes lines that begin with two colons as commands.
-  return `${onOneLine(`${where === '' ? '' : `${where}: `}${level}: ${objectPrefix(finding)}${message}`)}\n`;
+  // GitHub takes lines that begin with two colons as commands.
+  const path = file?.startsWith('::') === true ? `./${file}` : file;
+  const where = path === undefined ? '' : `${[path, line].filter((part) => part !== undefined).join(':')}: `;
+  return `${onOneLine(`${where}${level}: ${objectPrefix(finding)}${message}`)}\n`;
 }
 
 function objectPrefix({ object }: Finding): string {

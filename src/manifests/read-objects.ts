@@ -129,12 +129,16 @@ async function* pagesOf(
   { gvr }: ListedResource,
   { namespace, ...selector }: ListPlace,
 ): AsyncGenerator<ApiList> {
+  const seen = new Set<string>();
   let next: string | undefined;
   do {
+    if (next !== undefined) seen.add(next);
     const options = { ...selector, limit: PAGE_SIZE, ...(next === undefined ? {} : { continue: next }) };
     const list: ApiList = await listPage(transport, { verb: 'list', resource: gvr, namespace, options });
     yield list;
     next = list.metadata.continue;
+    if (next !== undefined && seen.has(next))
+      throw new Error(`the list of ${gvr.resource} does not end: the server repeats a continue token`);
   } while (next !== undefined && next !== '');
 }
 

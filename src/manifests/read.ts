@@ -2,9 +2,12 @@
  * Reads manifests: splits a text into documents and lists into items. Documents are parsed like the body of an apply
  * request, so a file has the same meaning as when a client sends it.
  */
+import { bodySummary } from '../codec/json.js';
 import { yamlBody } from '../codec/yaml.js';
 import { BodyError, type RequestBody, valueBody } from '../protocol/body.js';
-import { isRecord } from '../util/json.js';
+import { JsonSyntaxError, parseJson } from '../text/json/parse-json.js';
+import { recoverFrom } from '../util/catch-error.js';
+import { escapeForYaml, isRecord } from '../util/json.js';
 
 /** A file and its content: YAML with any number of documents, or JSON. */
 export interface ManifestText {
@@ -170,8 +173,21 @@ export function endOfJson(text: string, start: number): number | undefined {
 /** What the beginning of a text in UTF-16 looks like if it is decoded as UTF-8, with a byte order mark or without. */
 const UTF_16 = /^\uFFFD{2}|^.?\0/s;
 
+/**
+ * JSON is read as such, because YAML readers change or reject some of its characters and escapes; only duplicate keys are
+ * reported as in YAML, with their lines.
+ * upstream: apimachinery/pkg/util/yaml/decoder.go YAMLOrJSONDecoder.Decode
+ */
+function bodyOf(text: string, linesBefore: number): RequestBody {
+  const parse = () => (/^\s*\{/.test(text) ? parseJson(text) : undefined);
+  const parsed = recoverFrom(JsonSyntaxError, parse, () => undefined);
+  if (parsed === undefined) return yamlBody(text, linesBefore);
+  if (parsed.duplicates !== undefined) return yamlBody(escapeForYaml(text), linesBefore);
+  return { read: () => parsed, summary: () => bodySummary(text) };
+}
+
 function readDocument(place: ManifestPlace, { text, linesBefore }: DocumentText): (ManifestDocument | ManifestError)[] {
-  const body = yamlBody(text, linesBefore);
+  const body = bodyOf(text, linesBefore);
   let value: unknown;
   try {
     ({ value } = body.read());

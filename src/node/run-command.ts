@@ -4,6 +4,7 @@
 import { fstatSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
 import process from 'node:process';
+import { unicodeEscape } from '../util/json.js';
 import { onOneLine } from '../util/message-of.js';
 import type { CommandDefinition, CommandEnvironment } from './commands/command.js';
 import { UsageError } from './commands/command.js';
@@ -38,7 +39,7 @@ function visible(text: string): string {
   return text.replace(/(?![\n\t])\p{Cc}|\p{Bidi_Control}/gu, (character, at: number) => {
     const isColour = character === '\u001b' && /^\[(?:0|1|3[126])m/.test(text.slice(at + 1, at + 6));
     const isAtEdge = character === '\r' && (at === 0 || at === text.length - 1);
-    return isColour || isAtEdge ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+    return isColour || isAtEdge ? character : unicodeEscape(character);
   });
 }
 

@@ -7,7 +7,7 @@
  * `fieldValidation` whether to ignore them, to warn or to reject.
  */
 import type { DuplicateKeys, MutableRecord, ParsedBody } from '../util/json.js';
-import { cloneJson, copyJson, isRecord, jsonView, MAX_DEPTH, NotJsonError, setOwn } from '../util/json.js';
+import { cloneJson, copyJson, isRecord, jsonView, MAX_DEPTH, mustFill, NotJsonError, setOwn } from '../util/json.js';
 import { getOrInsertComputed } from '../util/once.js';
 import { sortedKeys } from '../util/order.js';
 import { arrange } from './arrange.js';
@@ -315,6 +315,7 @@ function decodeList(
   walk: Walk,
 ): readonly unknown[] {
   enter(walk);
+  mustFill(raw);
   const { items: itemNode } = node;
   const { isReusable } = walk;
   const mayBeReusable = isReusable !== undefined && itemNode.type === 'object' && itemNode.reusable === true;

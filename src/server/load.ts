@@ -97,9 +97,16 @@ function problemOf(object: unknown, revision: number): string | undefined {
   for (const field of ['name', 'uid', 'resourceVersion', 'creationTimestamp']) {
     if (typeof metadata[field] !== 'string' || metadata[field] === '') return `has no metadata.${field}`;
   }
+  const { managedFields } = metadata;
+  const isManaged = managedFields === undefined || (Array.isArray(managedFields) && managedFields.every(isManager));
+  if (!isManaged) return 'has metadata.managedFields that are no list of managers';
   const own = String(metadata['resourceVersion']);
   if (!/^\d+$/.test(own)) return `has the resourceVersion ${JSON.stringify(own)}, which is no number`;
   return Number(own) > revision ? `has the resourceVersion ${own}, above that of the state (${revision})` : undefined;
+}
+
+function isManager(entry: unknown): boolean {
+  return isRecord(entry) && (entry['fieldsV1'] === undefined || isRecord(entry['fieldsV1']));
 }
 
 /** The kind of an object; for custom resources also a version that is no longer served. */

@@ -40,6 +40,8 @@ export interface ContextParts
   readonly accountTokens: AccountTokensFactory | undefined;
   /** How conversions and webhooks are called. */
   readonly external: ExternalCalls;
+  /** Receives warnings about stored objects. */
+  readonly warn: (warning: string) => void;
 }
 
 export function makeContext(parts: ContextParts): ServerContext {
@@ -51,6 +53,7 @@ export function makeContext(parts: ContextParts): ServerContext {
     objects,
     index: (resource, keysOf) => keyIndex(resource, keysOf, { store, registry }),
     lastChange: lastChangeOf(store, dialect),
+    warn: parts.warn,
   };
   const access = createClusterAuthorizer(parts.authorizer, setting);
   const listeners = new Set<AccessObserver>();

@@ -284,6 +284,8 @@ function sealDraft(draft: DraftObject, live: ApiObject | undefined, write: Write
       hasSelfLink || write.hasEmptyMetadata,
     );
   }
+  // Admission plugins may have set it again.
+  if (!dryRun) draft.metadata.selfLink = undefined;
   return sealer(served.schema, draft, dryRun ? draft.metadata.resourceVersion || undefined : '');
 }
 

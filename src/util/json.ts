@@ -185,10 +185,26 @@ export function cloneJson<Value>(value: Value, depth = 0): Value {
   return clone(value, depth) as Value;
 }
 
+/** Lists up to this length are copied whatever they contain. */
+const MAX_SPARSE = 1_000_000;
+
+/** Whether a sparse list, or a Proxy, claims a length that would take all memory. */
+function isSparse(list: readonly unknown[]): boolean {
+  return list.length > MAX_SPARSE && Object.keys(list).length < list.length;
+}
+
+/** Throws {@link NotJsonError} for a list whose length is not that of its items. */
+export function mustFill(list: readonly unknown[]): void {
+  if (isSparse(list)) throw new NotJsonError(`a list has the length ${list.length} and fewer items`);
+}
+
 function clone(given: unknown, depth: number): unknown {
   const value = jsonView(given);
   if (depth > MAX_DEPTH) throw new NotJsonError('exceeded max depth');
-  if (Array.isArray(value)) return Array.from(value, (item: unknown) => clone(item ?? null, depth + 1));
+  if (Array.isArray(value)) {
+    mustFill(value);
+    return Array.from(value, (item: unknown) => clone(item ?? null, depth + 1));
+  }
   if (isRecord(value)) {
     const copy: MutableRecord = {};
     for (const key of Object.keys(value)) {
@@ -210,6 +226,8 @@ export function copyUnvalidated(value: unknown, depth = 0, copies = new Map<obje
   const known = copies.get(value);
   if (known !== undefined) return known;
   if (isList) {
+    // Validation rejects it.
+    if (isSparse(value)) return value;
     const list: unknown[] = [];
     copies.set(value, list);
     for (const item of value) list.push(copyUnvalidated(item, depth + 1, copies));
@@ -246,6 +264,30 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 /** Escapes the characters that Go's JSON encoder escapes for HTML. */
 export function escapeForPages(text: string): string {
   return text.replace(UNSAFE_IN_PAGES, (found) => ESCAPES.get(found) ?? found);
+}
+
+/**
+ * Characters that are invisible, or that terminals and readers of YAML treat as more than text: control characters, line
+ * separators, byte order marks and text directions.
+ */
+const INVISIBLE = /[\p{Cc}\p{Bidi_Control}\u2028\u2029\ufeff]/gu;
+
+/** A character of 16 bits as an escape of JSON, JavaScript and YAML: `\u2028`. */
+export function unicodeEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** Text for a line of a terminal, or for a comment: it cannot end the line. */
+export function escapeInvisible(text: string): string {
+  return text.replace(INVISIBLE, unicodeEscape);
+}
+
+/** Characters that YAML treats as line breaks or rejects unless they are escaped, and invisible ones. */
+const UNSAFE_IN_YAML = /[\x7f-\x9f\p{Bidi_Control}\u2028\u2029\ufeff\ufffe\uffff]/gu;
+
+/** JSON that is read as YAML, too. The escaped characters occur only inside strings. */
+export function escapeForYaml(json: string): string {
+  return json.replace(UNSAFE_IN_YAML, unicodeEscape);
 }
 
 /** A copy of a JSON value in which the keys of all objects are sorted. */

@@ -1,7 +1,7 @@
 /**
  * Prints values as TypeScript source text.
  */
-import { isRecord } from '../util/json.js';
+import { escapeInvisible, isRecord } from '../util/json.js';
 
 /** A JSON value as an expression. `indent` is the indentation of the line that it begins in. */
 export function literal(value: unknown, indent = ''): string {
@@ -30,7 +30,7 @@ function block(open: string, parts: readonly string[], close: string, indent: st
 /** A string in single quotes. */
 export function quoted(text: string): string {
   const inner = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'");
-  return `'${inner.replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')}'`;
+  return `'${escapeInvisible(inner)}'`;
 }
 
 /** The name of a property in an object literal. */

@@ -86,3 +86,11 @@ test('an informer continues after an onError that throws', async () => {
   }
   expect(printed).toMatchObject([{ message: 'thrown by onError' }, { message: 'thrown by onError' }]);
 });
+
+test.each([
+  ['a sparse list', () => Object.assign([], { length: 2 ** 32 - 1 })],
+  ['a Proxy', () => new Proxy([], { get: (target, key) => (key === 'length' ? 2 ** 31 : Reflect.get(target, key)) })],
+])('%s with a huge length is refused before it is copied', async (_name, list) => {
+  const configMap = { metadata: { name: 'a', finalizers: list() } };
+  await expect(createCluster().api(ConfigMap).create(configMap)).rejects.toThrow(/has the length \d+ and fewer items/);
+});

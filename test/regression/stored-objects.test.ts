@@ -7,7 +7,7 @@ import {
   ValidatingAdmissionPolicy,
 } from 'orchplane/kinds';
 import { describe, expect, test } from 'vitest';
-import { type ApiObject, createCluster, mergePatch } from '../../src/index.js';
+import { type ApiObject, createCluster, mergePatch, rbac } from '../../src/index.js';
 
 const BAD_LABELS = { 'bad label!': 'x' };
 
@@ -121,3 +121,77 @@ describe('a stored object that the server cannot update', () => {
     await cluster.close();
   });
 });
+
+const RBAC = 'rbac.authorization.k8s.io';
+const stored = { resourceVersion: '5', creationTimestamp: '2030-01-01T00:00:00Z' };
+
+describe('a stored binding or role that cannot be read', () => {
+  const bob = { kind: 'User', name: 'bob' };
+  const roleRef = { apiGroup: RBAC, kind: 'ClusterRole', name: 'reader' };
+  const rule = { apiGroups: [''], resources: ['configmaps'], verbs: ['list'] };
+  const named = (kind: string, name: string, fields: object): ApiObject =>
+    ({ apiVersion: `${RBAC}/v1`, kind, metadata: { ...stored, name, uid: `${kind}-${name}` }, ...fields }) as ApiObject;
+
+  test.each([
+    { roleRef, subjects: 'bob' },
+    { roleRef, subjects: {} },
+    { roleRef, subjects: [null, 1, { kind: 'User', name: 2 }, { kind: 'ServiceAccount', name: 'a', namespace: {} }] },
+    { roleRef: null, subjects: [bob] },
+    { subjects: [bob] },
+    { rules: 'x' },
+    { rules: {} },
+    { rules: [null, { verbs: 'list' }, { verbs: ['list'], resources: {} }, { verbs: [1], apiGroups: [''] }] },
+    { rules: [], aggregationRule: { clusterRoleSelectors: 'x' } },
+  ])('is ignored and reported once: %j', async (damaged) => {
+    const warnings: string[] = [];
+    const isRole = 'rules' in damaged;
+    const objects = [
+      named('ClusterRole', 'reader', { rules: [rule] }),
+      named('ClusterRoleBinding', 'b', { roleRef, subjects: [bob] }),
+      named(isRole ? 'ClusterRole' : 'ClusterRoleBinding', 'a', damaged),
+      named('ClusterRoleBinding', 'a-role', { roleRef: { ...roleRef, name: 'a' }, subjects: isRole ? [bob] : [] }),
+    ];
+    const cluster = createCluster({
+      dialect: 'kubernetes',
+      authorizer: rbac(),
+      onWarning: (warning) => warnings.push(warning),
+      from: { resourceVersion: '5', objects },
+    });
+    const list = async (resource: string) =>
+      cluster.send({
+        verb: 'list',
+        resource: { group: '', version: 'v1', resource },
+        options: {},
+        user: { user: 'bob' },
+      });
+    for (let time = 0; time < 2; time++) expect(await list('configmaps')).toMatchObject({ code: 200 });
+    await expect(list('namespaces')).rejects.toThrow('cannot list resource "namespaces"');
+    if (!('aggregationRule' in damaged)) expect(warnings).toEqual([expect.stringMatching(/"a" has .*cannot be read/)]);
+    await cluster.close();
+  });
+});
+
+test.each([undefined, null, {}, 'x', { acceptedNames: null, conditions: 'x' }])(
+  'a stored CRD with the status %j is served',
+  async (status) => {
+    const definition = crd('as', 'A', {});
+    const objects = [{ ...definition, status, metadata: { ...definition.metadata, ...stored, uid: 'u' } }] as never;
+    await using cluster = createCluster({ dialect: 'kubernetes', from: { resourceVersion: '5', objects } });
+    expect((await cluster.api(CustomResourceDefinition).get('as.example.com')).status).toMatchObject({
+      acceptedNames: { kind: 'A' },
+      storedVersions: ['v1'],
+    });
+    expect(cluster.resolve({ group: 'example.com', version: 'v1', resource: 'as' })).toBeDefined();
+  },
+);
+
+test.each(['x', {}, [null], [1], [{ fieldsV1: 'x' }]])(
+  'a state names an object with the managedFields %j',
+  (managedFields) => {
+    const metadata = { ...stored, name: 'a', namespace: 'default', uid: 'u', managedFields };
+    const objects = [{ apiVersion: 'v1', kind: 'ConfigMap', metadata }] as never;
+    expect(() => createCluster({ dialect: 'kubernetes', from: { resourceVersion: '5', objects } })).toThrow(
+      new TypeError('orchplane: from: ConfigMap default/a has metadata.managedFields that are no list of managers'),
+    );
+  },
+);

@@ -7,6 +7,7 @@
 
 import { aggregate } from '../../kinds/rbac/escalation.js';
 import { CLUSTER_ROLE_BINDINGS, RBAC_GROUP, ROLE_BINDINGS } from '../../kinds/rbac/role-rules.js';
+import type { ApiObject } from '../../meta/object.js';
 import type { AccessAttributes, AccessDecision, AccessRule, AccessRules } from '../../protocol/access.js';
 import type { User } from '../../protocol/request.js';
 import { quote } from '../../text/go/go-text.js';
@@ -28,16 +29,19 @@ export function rbac(): AuthorizerFactory {
 /** The number of cached namespaces; reviews may ask about namespaces that do not exist. */
 const MAX_NAMESPACES = 10_000;
 const LONGEST_NAMESPACE = 253;
-const NO_BINDINGS = new Bindings('');
+const NO_BINDINGS = new Bindings('', () => undefined);
 
 class RbacAuthorizer implements Authorizer {
   readonly #context: AuthorizerContext;
   readonly #roles: Roles;
-  readonly #cluster = new Bindings('');
+  readonly #cluster: Bindings;
   readonly #namespaces = new Map<string, Bindings>();
+  /** The uids of bindings that were reported. */
+  readonly #reported = new Set<string>();
 
   constructor(context: AuthorizerContext) {
     this.#context = context;
+    this.#cluster = new Bindings('', this.#reportUnreadable);
     this.#roles = new Roles(context);
   }
 
@@ -96,7 +100,7 @@ class RbacAuthorizer implements Authorizer {
       if (namespace.length > LONGEST_NAMESPACE) return NO_BINDINGS;
       if (this.#namespaces.size >= MAX_NAMESPACES) this.#namespaces.clear();
       const kept = copyText(namespace);
-      bindings = new Bindings(kept);
+      bindings = new Bindings(kept, this.#reportUnreadable);
       this.#namespaces.set(kept, bindings);
     }
     const present = this.#context.lastChange(ROLE_BINDINGS);
@@ -106,6 +110,14 @@ class RbacAuthorizer implements Authorizer {
     }
     return bindings;
   }
+
+  /** Stored bindings need not be valid: one that cannot be read must not stop the decisions about other users. */
+  readonly #reportUnreadable = ({ kind, metadata: { uid, name, namespace } }: ApiObject): void => {
+    if (this.#reported.has(uid)) return;
+    this.#reported.add(uid);
+    const place = namespace === undefined ? name : `${namespace}/${name}`;
+    this.#context.warn?.(`${kind} ${quote(place)} has a role or subjects that cannot be read; they are ignored`);
+  };
 
   /** The message for bindings to roles that do not exist. */
   #danglingMessage(dangling: readonly Binding[]): string {

@@ -9,9 +9,22 @@ import type { AccessAttributes, AccessDecision } from '../../protocol/access.js'
 import type { User } from '../../protocol/request.js';
 import { quote } from '../../text/go/go-text.js';
 import { append } from '../../util/arrays.js';
+import { isRecord } from '../../util/json.js';
 import { getOrInsertComputed } from '../../util/once.js';
 import type { Role, Roles } from './roles.js';
 import { RuleTable } from './rule-table.js';
+
+/** No role has an empty name. */
+const NO_ROLE: RoleRef = { apiGroup: '', kind: 'ClusterRole', name: '' };
+
+function isRoleRef(value: unknown): value is RoleRef {
+  return isRecord(value) && typeof value['kind'] === 'string' && typeof value['name'] === 'string';
+}
+
+function isSubject(value: unknown): value is Subject {
+  if (!isRecord(value) || typeof value['kind'] !== 'string' || typeof value['name'] !== 'string') return false;
+  return typeof (value['namespace'] ?? '') === 'string';
+}
 
 /** A binding with its resolved role. */
 export class Binding {
@@ -22,10 +35,17 @@ export class Binding {
   #role: Role | undefined;
   #version = -2;
 
+  /** Whether parts of the object are ignored. */
+  readonly isDamaged: boolean;
+
   constructor(object: ApiObject, namespace: string) {
+    const { roleRef, subjects } = object as { readonly roleRef?: unknown; readonly subjects?: unknown };
+    const isNamed = isRoleRef(roleRef);
+    const given: readonly unknown[] = Array.isArray(subjects) ? subjects : [];
     this.name = object.metadata.name;
-    this.reference = object['roleRef'] as RoleRef;
-    this.subjects = (object['subjects'] ?? []) as readonly Subject[];
+    this.reference = isNamed ? roleRef : NO_ROLE;
+    this.subjects = isNamed ? given.filter(isSubject) : [];
+    this.isDamaged = !isNamed || this.subjects.length !== given.length || (subjects ?? given) !== given;
     this.#namespace = namespace;
   }
 
@@ -158,6 +178,7 @@ class Grants {
 export class Bindings {
   /** Empty for the whole cluster. */
   readonly #namespace: string;
+  readonly #report: (object: ApiObject) => void;
   #objects: readonly ApiObject[] = [];
   readonly #bindings = new Map<ApiObject, Binding>();
   readonly #users = new Map<string, Grants>();
@@ -165,8 +186,10 @@ export class Bindings {
   /** The state of the resource that this reflects. */
   version = -1;
 
-  constructor(namespace: string) {
+  /** `report` is called for each binding that cannot be read in full. */
+  constructor(namespace: string, report: (object: ApiObject) => void) {
     this.#namespace = namespace;
+    this.#report = report;
   }
 
   /** Synchronizes with the current list of bindings. */
@@ -222,6 +245,7 @@ export class Bindings {
   #add(object: ApiObject): void {
     const binding = new Binding(object, this.#namespace);
     this.#bindings.set(object, binding);
+    if (binding.isDamaged) this.#report(object);
     binding.subjects.forEach((subject, index) => {
       const place = this.#slotOf(subject);
       if (place === undefined) return;

@@ -5,6 +5,7 @@
 import type { RoleRef } from '../../kinds/generated/rbac-v1.js';
 import {
   CLUSTER_ROLES,
+  hasUnreadableRules,
   isAggregated,
   ownRules,
   ROLES,
@@ -64,7 +65,11 @@ export class Roles {
     const object = roleOf(this.#context.objects, reference, namespace);
     if (object === undefined) return undefined;
     if (isAggregated(object)) return this.#aggregatedRole(object);
-    return getOrInsertComputed(this.#plainRoles, object, () => new Role(ownRules(object)));
+    return getOrInsertComputed(this.#plainRoles, object, () => {
+      if (hasUnreadableRules(object))
+        this.#context.warn?.(`${object.kind} "${object.metadata.name}" has rules that cannot be read`);
+      return new Role(ownRules(object));
+    });
   }
 
   /** Rebuilt only when one of its source roles changes, not with every role of the cluster. */

@@ -58,7 +58,9 @@ export class RuleTable<Source> {
 
   add(rules: readonly AccessRule[], source: Source): void {
     for (const rule of rules) {
-      const { verbs, apiGroups: groups = [], nonResourceURLs: paths = [] } = rule;
+      const { verbs } = rule;
+      // Stored lists may be null.
+      const [groups, paths] = [rule.apiGroups ?? [], rule.nonResourceURLs ?? []];
       const resources = new Set(rule.resources);
       const names = new Set(rule.resourceNames);
       const added = { verbs, groups, names, key: JSON.stringify([verbs, groups]), isWide: isWide(resources, names) };

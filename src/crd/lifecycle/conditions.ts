@@ -4,7 +4,9 @@
 
 import type { CustomResourceDefinitionCondition } from '../../kinds/generated/apiextensions-v1.js';
 import type { Dialect } from '../../meta/dialect.js';
-import type { DeepReadonly } from '../../meta/object.js';
+import type { ApiObject, DeepReadonly } from '../../meta/object.js';
+import { isRecord } from '../../util/json.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import { type Approval, approvalMessage, approvalOf } from '../definition/approval.js';
 import type { CustomResourceDefinition } from '../definition/custom-resource-definition.js';
 
@@ -13,6 +15,30 @@ export type Crd = DeepReadonly<CustomResourceDefinition>;
 export type Condition = CustomResourceDefinitionCondition;
 /** A condition without its time. */
 export type ConditionText = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+
+/** CRDs without a complete status, with an empty one. */
+const completed = new WeakMap<ApiObject, Crd>();
+
+/** A CRD whose status can be read: stored objects need not be valid. The same object for the same CRD. */
+export function withReadableStatus(object: ApiObject): Crd {
+  const status = (object as { readonly status?: unknown }).status;
+  const { acceptedNames, conditions = [], storedVersions } = isRecord(status) ? status : {};
+  if (isRecord(acceptedNames) && (conditions === null || Array.isArray(conditions)) && Array.isArray(storedVersions))
+    return object as Crd;
+  return getOrInsertComputed(completed, object, () => {
+    const readable = {
+      ...(isRecord(status) ? status : {}),
+      acceptedNames: isRecord(acceptedNames) ? acceptedNames : { plural: '', kind: '' },
+      conditions: Array.isArray(conditions) ? conditions : [],
+      storedVersions: Array.isArray(storedVersions) ? storedVersions : storageVersionsOf(object as unknown as Crd),
+    };
+    return { ...object, status: readable } as unknown as Crd;
+  });
+}
+
+function storageVersionsOf({ spec }: Crd): readonly string[] {
+  return (spec.versions ?? []).filter(({ storage }) => storage).map(({ name }) => name);
+}
 
 /** Returns the condition of a type. */
 export function conditionOf(crd: Crd, type: string): DeepReadonly<Condition> | undefined {

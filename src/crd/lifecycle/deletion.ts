@@ -9,7 +9,7 @@ import type { Dialect } from '../../meta/dialect.js';
 import { serviceGroup } from '../../meta/dialect.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
 import { copyJson } from '../../util/json.js';
-import { type Crd, withCondition } from './conditions.js';
+import { withCondition, withReadableStatus } from './conditions.js';
 
 /** The finalizer that keeps a CRD until its objects are deleted. */
 export function cleanupFinalizer(dialect: Dialect): string {
@@ -30,7 +30,7 @@ export function markTerminating(
   const finalizers = draft.metadata.finalizers ?? [];
   const finalizer = cleanupFinalizer(dialect);
   draft.metadata.finalizers = finalizers.includes(finalizer) ? finalizers : [...finalizers, finalizer];
-  const { status } = live as Crd;
+  const { status } = withReadableStatus(live);
   const conditions = withCondition(
     status.conditions,
     {

@@ -25,6 +25,7 @@ import {
   isServed,
   isTerminating,
   withCondition,
+  withReadableStatus,
 } from './conditions.js';
 import { cleanupFinalizer } from './deletion.js';
 import { acceptNames, addNames, hasNoNames, type NamesInUse, noNames } from './names.js';
@@ -169,12 +170,12 @@ class CrdReconciler implements ServerReconciler {
   }
 
   #crds(): readonly Crd[] {
-    return this.#server.objects.list(CRDS) as readonly Crd[];
+    return this.#server.objects.list(CRDS).map(withReadableStatus);
   }
 
   #getCrd(name: string): Crd | undefined {
     const object = this.#server.objects.get({ ...CRDS, namespace: '', name });
-    return object as Crd | undefined;
+    return object === undefined ? undefined : withReadableStatus(object);
   }
 
   #isEmpty(resource: GroupResource): boolean {

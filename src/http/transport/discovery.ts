@@ -8,6 +8,7 @@ import { apiVersionOf, type GroupVersion, type GroupVersionKind, type GroupVersi
 import type { Verb } from '../../protocol/request.js';
 import { isRecord } from '../../util/json.js';
 import { messageOf } from '../../util/message-of.js';
+import { getOrInsertComputed } from '../../util/once.js';
 
 /** A resource in one version. */
 export interface ApiResource {
@@ -51,16 +52,17 @@ export async function discoverResources(
     found.push(...versions);
   }
   const seen = new Set<string>();
-  return found.flatMap(({ group, version, resources }) =>
-    resources.flatMap((entry) => {
-      const resource = resourceOf({ group, version }, entry, resources, dialect);
+  return found.flatMap(({ group, version, resources }) => {
+    const subresources = plainSubresources(resources);
+    return resources.flatMap((entry) => {
+      const resource = resourceOf({ group, version }, entry, subresources, dialect);
       if (resource === undefined) return [];
       const name = `${resource.gvr.resource}.${group}`;
       const isPreferred = !seen.has(name);
       seen.add(name);
       return [{ ...resource, isPreferred }];
-    }),
-  );
+    });
+  });
 }
 
 /** Both versions of the aggregated documents, then the plain ones. */
@@ -94,8 +96,7 @@ async function plainVersions(
   document: unknown,
   onSkipped: SkippedVersion,
 ): Promise<VersionResources[]> {
-  const { versions } = isRecord(document) ? document : {};
-  const core = (Array.isArray(versions) ? versions : []).map((version) => ({ group: '', version: String(version) }));
+  const core = textsAt(document, 'versions').map((version) => ({ group: '', version }));
   const groups = listAt(document, 'groups').flatMap((group) => {
     const preferred = textAt(group['preferredVersion'], 'version');
     const names = listAt(group, 'versions').map((each) => textAt(each, 'version'));
@@ -116,11 +117,21 @@ async function plainVersions(
   return found;
 }
 
+/** The subresources of each resource. Plain documents name them `pods/status`. */
+function plainSubresources(entries: readonly Entry[]): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>();
+  for (const entry of entries) {
+    const [resource = '', name] = textAt(entry, 'name').split('/');
+    if (name !== undefined) getOrInsertComputed(found, resource, () => []).push(name);
+  }
+  return found;
+}
+
 /** Undefined for a subresource, which plain documents list beside the resources, and for an incomplete entry. */
 function resourceOf(
   gv: GroupVersion,
   entry: Entry,
-  siblings: readonly Entry[],
+  subresources: ReadonlyMap<string, readonly string[]>,
   dialect: Dialect,
 ): Omit<ApiResource, 'isPreferred'> | undefined {
   const resource = textAt(entry, 'resource') || textAt(entry, 'name');
@@ -138,10 +149,7 @@ function resourceOf(
     verbs: textsAt(entry, 'verbs') as readonly Verb[],
     subresources: [
       ...listAt(entry, 'subresources').map((each) => textAt(each, 'subresource')),
-      // Plain documents name them `pods/status`.
-      ...siblings
-        .map((each) => textAt(each, 'name').split('/'))
-        .flatMap(([of, name]) => (of === resource ? (name ?? []) : [])),
+      ...(subresources.get(resource) ?? []),
     ],
   };
 }
@@ -151,9 +159,9 @@ function listAt(value: unknown, key: string): readonly Entry[] {
   return Array.isArray(list) ? list.filter(isRecord) : [];
 }
 
-function textsAt(value: Entry, key: string): readonly string[] {
-  const list = value[key];
-  return Array.isArray(list) ? list.map(String) : [];
+function textsAt(value: unknown, key: string): readonly string[] {
+  const list = isRecord(value) ? value[key] : undefined;
+  return Array.isArray(list) ? list.filter((text) => typeof text === 'string') : [];
 }
 
 function textAt(value: unknown, key: string): string {

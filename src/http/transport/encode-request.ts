@@ -12,7 +12,15 @@ import type { ApiRequest, PatchType, RequestOptions, User, Verb } from '../../pr
 import { percentEncode, queryText } from '../../protocol/request.js';
 import { quote } from '../../text/go/go-text.js';
 import { toHeaderBytes } from '../../util/bytes.js';
-import { isPlainJson, isRecord, jsonView, NotJsonError, NumberText, requireJson } from '../../util/json.js';
+import {
+  escapeForYaml,
+  isPlainJson,
+  isRecord,
+  jsonView,
+  NotJsonError,
+  NumberText,
+  requireJson,
+} from '../../util/json.js';
 
 /** The HTTP method of each verb. */
 export const METHODS: Readonly<Record<Verb, string>> = {
@@ -193,6 +201,7 @@ const PATCH_TYPES: Readonly<Record<PatchType, string>> = {
 export function encodeContent({ verb, body, patchType, options }: ApiRequest): Content | undefined {
   if (body !== undefined) {
     const text = encodeBody(body);
+    // An apply configuration is parsed as YAML.
     if (patchType === 'apply') return { type: PATCH_TYPES.apply, text: escapeForYaml(text) };
     return { type: patchType === undefined ? JSON_TYPE : PATCH_TYPES[patchType], text };
   }
@@ -250,12 +259,4 @@ function encodeValue(given: unknown, document: ParsedBody, depth = 0): string {
     for (const each of [...earlier, field]) parts.push(`${encodeJson(key)}:${encodeValue(each, document, depth + 1)}`);
   }
   return `{${parts.join(',')}}`;
-}
-
-/** Characters that YAML treats as line breaks or rejects unless they are escaped. */
-const UNSAFE_IN_YAML = /[\x7f-\x9f\ufeff\ufffe\uffff]/g;
-
-/** An apply configuration is parsed as YAML. In JSON these characters occur only inside strings. */
-function escapeForYaml(json: string): string {
-  return json.replace(UNSAFE_IN_YAML, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -6,6 +6,7 @@ import type { StatusError } from '../../meta/errors.js';
 import type { ApiRequest } from '../../protocol/request.js';
 import type { ApiResponse, ObjectResponse } from '../../protocol/response.js';
 import { JsonSyntaxError, parseJson } from '../../text/json/parse-json.js';
+import { recoverFrom } from '../../util/catch-error.js';
 import { deepFreeze, isRecord, type MutableRecord } from '../../util/json.js';
 import { readText } from '../../util/read-text.js';
 import { parseMediaType } from '../header-values.js';
@@ -58,9 +59,12 @@ export async function readResponse(request: ApiRequest, response: Response): Pro
   }
   const text = await textOf(response);
   const value = parseBody(request, head, text);
-  const failed = statusError(value, head);
+  const tooDeep = () => {
+    throw unusableResponseError(request, head, { why: 'its JSON is nested too deeply', text });
+  };
+  const failed = recoverFrom(RangeError, () => statusError(value, head), tooDeep);
   if (failed !== undefined) throw failed;
-  const object = toAnswer(request, value);
+  const object = recoverFrom(RangeError, () => toAnswer(request, value), tooDeep);
   if (object === undefined) throw unusableResponseError(request, head, { why: 'its JSON is not an API object', text });
   return { type: 'object', code: head.code, object, warnings: head.warnings };
 }

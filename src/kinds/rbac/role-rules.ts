@@ -7,7 +7,8 @@ import { serviceGroup } from '../../meta/dialect.js';
 import { type LabelSelector, labelSelectorFromObject, matchesLabels } from '../../meta/labels.js';
 import type { ApiObject } from '../../meta/object.js';
 import type { AccessRule } from '../../protocol/access.js';
-import type { RoleRef } from '../generated/rbac-v1.js';
+import { isRecord } from '../../util/json.js';
+import type { AggregationRule, RoleRef } from '../generated/rbac-v1.js';
 import type { ObjectReader } from '../objects.js';
 import type { ClusterRole } from './v1/cluster-role.js';
 
@@ -32,12 +33,35 @@ export function roleOf(
 
 /** True for a role with an aggregation rule. */
 export function isAggregated(role: ApiObject): boolean {
-  return ((role as ApiObject & ClusterRole).aggregationRule?.clusterRoleSelectors ?? []).length > 0;
+  return selectorsIn(role).length > 0;
 }
 
-/** The rules in the role itself. */
+/** What is no selector selects nothing: stored objects need not be valid. */
+function selectorsIn(role: ApiObject): NonNullable<AggregationRule['clusterRoleSelectors']> {
+  const selectors: unknown = (role as ApiObject & ClusterRole).aggregationRule?.clusterRoleSelectors;
+  return Array.isArray(selectors) ? selectors.filter(isRecord) : [];
+}
+
+/** The rules in the role itself, without those that cannot be read. */
 export function ownRules(role: ApiObject): readonly AccessRule[] {
-  return (role as ApiObject & ClusterRole).rules ?? [];
+  const rules: unknown = role['rules'] ?? [];
+  if (Array.isArray(rules) && rules.every(isRule)) return rules;
+  return Array.isArray(rules) ? rules.filter(isRule) : [];
+}
+
+/** Whether {@link ownRules} leaves rules of a role out. */
+export function hasUnreadableRules(role: ApiObject): boolean {
+  const { rules } = role as ApiObject & ClusterRole;
+  return rules !== undefined && rules !== null && ownRules(role) !== rules;
+}
+
+function isRule(rule: unknown): rule is AccessRule {
+  if (!isRecord(rule) || !Array.isArray(rule['verbs'])) return false;
+  const lists = [rule['verbs'], rule['apiGroups'], rule['resources'], rule['resourceNames'], rule['nonResourceURLs']];
+  return lists.every(
+    (list) =>
+      list === undefined || list === null || (Array.isArray(list) && list.every((word) => typeof word === 'string')),
+  );
 }
 
 /** The effective rules of a role. `clusterRoles` is called only for an aggregated role. */
@@ -80,6 +104,5 @@ export function sourcesOf(role: ApiObject, clusterRoles: readonly ApiObject[]): 
 }
 
 function selectorsOf(role: ApiObject): LabelSelector[] {
-  const selectors = (role as ApiObject & ClusterRole).aggregationRule?.clusterRoleSelectors ?? [];
-  return selectors.map(labelSelectorFromObject);
+  return selectorsIn(role).map(labelSelectorFromObject);
 }

@@ -5,6 +5,7 @@
 import { type Append, PRIVATE, replaceFile } from '../../etcd/replaceable-file.js';
 import type { ApiObject } from '../../meta/object.js';
 import { writeYaml } from '../../text/yaml/index.js';
+import { escapeForYaml } from '../../util/json.js';
 import type { CommandEnvironment } from './command.js';
 
 /** Texts are written in parts of this size. */
@@ -45,13 +46,14 @@ interface DumpFormat {
 
 const JSON_FORMAT: DumpFormat = {
   start: '{"apiVersion":"v1","kind":"List","items":[',
-  item: (object, isFirst) => `${isFirst ? '' : ','}\n${JSON.stringify(object)}`,
+  item: (object, isFirst) => `${isFirst ? '' : ','}\n${escapeForYaml(JSON.stringify(object))}`,
   end: (resourceVersion) => `\n],"metadata":${JSON.stringify({ resourceVersion })}}\n`,
 };
 
 const YAML_FORMAT: DumpFormat = {
   start: 'apiVersion: v1\nkind: List\nitems:',
-  item: (object, isFirst) => (isFirst ? '\n' : '') + writeYaml([object], { quoteMergeKeys: true }),
+  item: (object, isFirst) =>
+    (isFirst ? '\n' : '') + writeYaml([object], { quoteMergeKeys: true, escapeInvisible: true }),
   end: (resourceVersion, isEmpty) =>
     `${isEmpty ? ' []\n' : ''}metadata:\n  resourceVersion: ${JSON.stringify(resourceVersion)}\n`,
 };

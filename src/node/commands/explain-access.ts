@@ -15,11 +15,12 @@ import { AccessLogError, readAccessLog, UNKNOWN_USER } from '../../http/access-l
 import { initialClusterRoles } from '../../kinds/rbac/bootstrap/objects.js';
 import { type Dialect, dialectNamed } from '../../meta/dialect.js';
 import { TimeError, timeToMs } from '../../text/time/time.js';
+import { escapeInvisible } from '../../util/json.js';
 import { messageOf, onOneLine } from '../../util/message-of.js';
 import { getOrInsertComputed } from '../../util/once.js';
 import { type CommandEnvironment, defineCommand, UsageError } from './command.js';
 import { errorLine } from './manifest-input.js';
-import { counted, valueText } from './output.js';
+import { counted, tornNote, valueText } from './output.js';
 
 export const command = defineCommand({
   usage: ['explain-access FILE… [options]'],
@@ -81,7 +82,8 @@ export const command = defineCommand({
     const refused = requests.filter((request) => request.refused > 0).length;
     if (refused > 0)
       environment.writeError(`${refused} of ${counted(requests.length, 'different request')} were refused\n`);
-    if (values.output !== 'json') environment.writeOut(truncated.map((note) => `# ${note}\n`).join(''));
+    if (values.output !== 'json')
+      environment.writeOut(truncated.map((note) => `# ${escapeInvisible(note)}\n`).join(''));
     environment.writeOut(rolesText(report, values.name ?? roleName(users), values));
     return 0;
   },
@@ -108,7 +110,7 @@ function rolesText(report: AccessReport, name: string, { output = 'yaml', ...val
   return [report.yaml(name, { clusterRole: one }), ...bindings.map((each) => valueText('yaml', each))].join('---\n');
 }
 
-/** Adds a note to `truncated` for each log whose last line is incomplete. */
+/** Adds a note to `truncated` for each log with incomplete lines. */
 async function readLogs(
   files: readonly string[],
   { stdin, writeError }: CommandEnvironment,
@@ -118,12 +120,12 @@ async function readLogs(
   for (const file of files) {
     try {
       const log = file === '-' ? await text(stdin) : await readFile(file, 'utf8');
-      const onTruncated = () => {
-        const note = `${file}: the last line is incomplete and is left out; requests may be missing`;
-        truncated.push(onOneLine(note));
-        writeError(errorLine(note));
-      };
-      for (const check of readAccessLog(log, onTruncated)) checks.push(check);
+      let torn = 0;
+      for (const check of readAccessLog(log, () => torn++)) checks.push(check);
+      if (torn === 0) continue;
+      const note = tornNote(file, torn);
+      truncated.push(onOneLine(note));
+      writeError(errorLine(note));
     } catch (error) {
       if (error instanceof AccessLogError) throw new UsageError(`${file}: ${error.message}`);
       if (!(error instanceof Error) || !('code' in error)) throw error;

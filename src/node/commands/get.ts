@@ -17,7 +17,7 @@ import {
 import { CLUSTER_OPTIONS, type OpenCluster, openCluster } from './open-cluster.js';
 import { tableText, valueText } from './output.js';
 import { type NamedTarget, objectName, readTargets } from './resource-words.js';
-import { type Table, tableRows } from './table.js';
+import { requirePrintable, type Table, tableRows } from './table.js';
 import { watchObjects } from './watch.js';
 
 const OPTIONS = {
@@ -132,16 +132,25 @@ async function readTarget(
 ): Promise<(ApiObject | ApiList | Table)[]> {
   const namespace = namespaceOf(resource, cluster, values);
   const at = { resource: resource.gvr, ...(namespace === undefined ? {} : { namespace }) };
-  if (name !== undefined) return [await sendForObject(transport, { verb: 'get', ...at, name, options: {} })];
+  if (name !== undefined) {
+    const object = await sendForObject(transport, { verb: 'get', ...at, name, options: {} });
+    requirePrintable(object);
+    return [object];
+  }
   const pages: ApiList[] = [];
+  const seen = new Set<string>();
   let next: string | undefined;
   do {
+    if (next !== undefined) seen.add(next);
     const options = { ...selectorsOf(values), limit: PAGE_SIZE, ...(next === undefined ? {} : { continue: next }) };
     // A Table is no list for the transport.
     const verb = transport === cluster.tables ? 'get' : 'list';
     const page = await sendForObject<ApiList>(transport, { verb, ...at, options });
+    requirePrintable(page);
     pages.push(page);
     next = page.metadata.continue;
+    if (next !== undefined && seen.has(next))
+      throw new Error(`the list of ${resource.gvr.resource} does not end: the server repeats a continue token`);
   } while (next !== undefined && next !== '');
   return pages;
 }

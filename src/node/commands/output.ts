@@ -18,7 +18,7 @@ export const OUTPUT_OPTION = {
 
 /** A value as JSON or YAML, with a final line feed. */
 export function valueText(format: Exclude<OutputFormat, 'table'>, value: unknown): string {
-  return format === 'yaml' ? writeYaml(value) : `${JSON.stringify(value, undefined, 2)}\n`;
+  return format === 'yaml' ? writeYaml(value, { escapeInvisible: true }) : `${JSON.stringify(value, undefined, 2)}\n`;
 }
 
 /** A longer cell does not widen its column: every row would be padded to its length. */
@@ -47,4 +47,9 @@ export function hasColours({ isTerminal, variables }: CommandEnvironment): boole
 /** `1 file`, `2 files`. */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** Reports the lines of a log that its writer did not complete. */
+export function tornNote(file: string, lines: number): string {
+  return `${file}: ${counted(lines, 'incomplete line')} left out; requests may be missing`;
 }

@@ -122,7 +122,13 @@ class Recorder {
 
   /** Writes the exchanges that have not ended. */
   cut(): void {
-    for (const each of this.#open) each.cut();
+    for (const each of this.#open) {
+      try {
+        each.cut();
+      } catch (error) {
+        this.#warn(`an exchange is not recorded: ${messageOf(error)}`);
+      }
+    }
   }
 
   readonly request = (request: IncomingMessage, response: ServerResponse): void => {
@@ -219,7 +225,7 @@ class Recorder {
     const content = isStream ? new StreamContent() : new BodyContent(recorded.path, answer);
     const write = (isCut: boolean): void => {
       if (!this.#open.delete(entry)) return;
-      this.#finish({ ...recorded, ...content.take(), ...(isCut ? { isCut: true } : {}) });
+      this.#finish({ ...recorded, ...content.take(), ...(isCut || content.isDropped ? { isCut: true } : {}) });
     };
     const entry: OpenExchange = { cut: () => write(true) };
     this.#open.add(entry);
@@ -269,6 +275,7 @@ const STREAM_PART = 1 << 20;
 
 /** The content of a stream since it was last taken. */
 class StreamContent {
+  readonly isDropped = false;
   readonly #beganMs = systemClock.now();
   readonly #decoder = new TextDecoder();
   #parts: [ms: number, text: string][] = [];
@@ -292,12 +299,17 @@ class StreamContent {
   }
 }
 
+/** An answer that is no stream may not end, either; longer bodies are not recorded. */
+const MAX_BODY = 64 << 20;
+
 /** The body of an answer that is recorded as a whole. */
 class BodyContent {
   readonly isLong = false;
+  isDropped = false;
   readonly #path: string;
   readonly #answer: IncomingMessage;
-  readonly #chunks: Buffer[] = [];
+  #chunks: Buffer[] = [];
+  #length = 0;
 
   constructor(path: string, answer: IncomingMessage) {
     this.#path = path;
@@ -305,10 +317,14 @@ class BodyContent {
   }
 
   add(chunk: Buffer): void {
-    this.#chunks.push(chunk);
+    this.#length += chunk.length;
+    this.isDropped = this.#length > MAX_BODY;
+    if (this.isDropped) this.#chunks = [];
+    else this.#chunks.push(chunk);
   }
 
   take(): Pick<RecordedExchange, 'responseBody'> {
+    if (this.isDropped) return {};
     return { responseBody: recordedBody(Buffer.concat(this.#chunks), this.#path, this.#answer) };
   }
 }

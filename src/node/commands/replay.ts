@@ -30,7 +30,7 @@ import {
   kubeconfigConnection,
   unreachable,
 } from './open-cluster.js';
-import { counted, OUTPUT_OPTION, valueText } from './output.js';
+import { counted, OUTPUT_OPTION, tornNote, valueText } from './output.js';
 import { progressBar } from './progress.js';
 import { LISTENER_OPTIONS } from './proxy-listener.js';
 
@@ -91,7 +91,10 @@ async function readRecording(file: string, { writeError }: CommandEnvironment): 
     throw new UsageError(`${file}: ${error.code === 'ENOENT' ? 'no such file' : error.message}`);
   });
   try {
-    return parseRecording(text, () => writeError(errorLine(`${file}: the last line is incomplete and is left out`)));
+    let torn = 0;
+    const exchanges = parseRecording(text, () => torn++);
+    if (torn > 0) writeError(errorLine(tornNote(file, torn)));
+    return exchanges;
   } catch (error) {
     if (!(error instanceof RecordingError)) throw error;
     throw new UsageError(`${file} ${error.message}`);

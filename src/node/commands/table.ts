@@ -2,6 +2,8 @@
  * The rows of Tables, as the server describes them.
  */
 
+import { isRecord } from '../../util/json.js';
+
 /** An answer of the server to a request for a Table. */
 export interface Table {
   readonly kind: string;
@@ -18,6 +20,33 @@ interface Column {
 interface TableRow {
   readonly cells: readonly unknown[];
   readonly object?: { readonly metadata?: { readonly namespace?: string; readonly resourceVersion?: string } };
+}
+
+/** Throws for an object, a list or a Table without the parts that are printed: the client trusts the server. */
+export function requirePrintable(answer: unknown): void {
+  const { kind = '', items, rows, columnDefinitions } = isRecord(answer) ? answer : {};
+  const isTable = kind === 'Table';
+  const isComplete =
+    hasMetadata(answer) &&
+    (!isTable || (areAll(rows, isRow) && areAll(columnDefinitions, isColumn))) &&
+    (!String(kind).endsWith('List') || areAll(items, hasMetadata));
+  if (!isComplete) throw new Error(`the answer of the server is not a valid ${isTable ? 'Table' : 'object'}`);
+}
+
+function areAll(list: unknown, isValid: (item: unknown) => boolean): boolean {
+  return list === undefined || list === null || (Array.isArray(list) && list.every(isValid));
+}
+
+function hasMetadata(value: unknown): boolean {
+  return isRecord(value) && isRecord(value['metadata']);
+}
+
+function isRow(value: unknown): boolean {
+  return isRecord(value) && Array.isArray(value['cells']);
+}
+
+function isColumn(value: unknown): boolean {
+  return isRecord(value) && typeof value['name'] === 'string';
 }
 
 export interface TableOptions {

@@ -1,6 +1,7 @@
 /**
  * `orchplane get --watch`: prints objects and their changes until Ctrl-C.
  */
+import { HEALTHY_WATCH_MS, nthDelay, pause } from '../../client/reflector.js';
 import { sendForObject } from '../../manifests/send.js';
 import { StatusError } from '../../meta/errors.js';
 import type { ApiList, ApiObject } from '../../meta/object.js';
@@ -13,7 +14,7 @@ import { type GetValues, namespaceOf, selectorsOf } from './get.js';
 import type { OpenCluster } from './open-cluster.js';
 import { tableText, valueText } from './output.js';
 import { type NamedTarget, objectName } from './resource-words.js';
-import { columnsOf, type Table, tableRows } from './table.js';
+import { columnsOf, requirePrintable, type Table, tableRows } from './table.js';
 
 const FOREVER_MS = 2 ** 53;
 
@@ -51,9 +52,13 @@ async function printChanges(
   const print = isTable ? tablePrinter(target, values, environment) : objectPrinter(target, values, environment);
   const request = requestFor(target, cluster, values);
   const listed = await sendForObject<ApiList | Table>(transport, { ...request, verb: isTable ? 'get' : 'list' });
+  requirePrintable(listed);
   let version = listed.metadata.resourceVersion ?? '';
   print(listed);
+  const { clock } = transport;
+  let fruitless = 0;
   while (!signal.aborted) {
+    const began = clock.now();
     const options = { ...request.options, resourceVersion: version, allowWatchBookmarks: true };
     try {
       const response = await transport.send({ ...request, verb: 'watch', options, signal });
@@ -61,12 +66,15 @@ async function printChanges(
       // A server ends a watch after some minutes; it continues where it was.
       for await (const event of response.watch) {
         if (event.type === 'ERROR') throw new Error(event.object.message);
+        requirePrintable(event.object);
         version = versionOf(event.object) ?? version;
         if (event.type !== 'BOOKMARK') print(event.object);
       }
     } catch (cause) {
       throw new Error(`the watch of ${cluster.server} ended: ${whyEnded(cause)}`, { cause });
     }
+    fruitless = clock.now() - began >= HEALTHY_WATCH_MS ? 0 : fruitless + 1;
+    if (fruitless > 0) await pause(nthDelay(fruitless), clock, signal);
   }
 }
 

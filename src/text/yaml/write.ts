@@ -24,6 +24,9 @@ const PARTS_TO_ESCAPE = /[!#-[\]-~\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-
 
 const CHARACTERS = /./gsu;
 
+/** Printable characters that `escapeInvisible` escapes. */
+const INVISIBLE = /[\p{Bidi_Control}\u2028\u2029]/u;
+
 const LINES_AND_BREAKS = /[\n\u2028\u2029]|[^\n\u2028\u2029]+/g;
 
 /** Indicators outside of flow collections: at the start, and anywhere. */
@@ -48,6 +51,11 @@ export interface WriteYamlOptions {
    * not quote it (its own reader then misreads its output).
    */
   readonly quoteMergeKeys?: boolean;
+  /**
+   * Escapes line separators and text directions, which are invisible. Default: false, because the reference server does
+   * not escape them.
+   */
+  readonly escapeInvisible?: boolean;
 }
 
 const INDENT = 2;
@@ -58,6 +66,7 @@ const LONGEST_SIMPLE_KEY = 128;
 
 class YamlWriter {
   readonly #quoteMergeKeys: boolean;
+  readonly #escapeInvisible: boolean;
   #text = '';
   #column = 0;
   /** The indentation of the current container; -1 before the first. */
@@ -67,8 +76,9 @@ class YamlWriter {
   /** Whether the line contains only indentation and `-`, `?` and `:`. */
   #isIndentation = true;
 
-  constructor({ quoteMergeKeys = false }: WriteYamlOptions) {
+  constructor({ quoteMergeKeys = false, escapeInvisible = false }: WriteYamlOptions) {
     this.#quoteMergeKeys = quoteMergeKeys;
+    this.#escapeInvisible = escapeInvisible;
   }
 
   end(): string {
@@ -137,7 +147,8 @@ class YamlWriter {
     const outer = this.#indent;
     this.#indent = Math.max(outer, 0) + INDENT;
     const mayBreak = !isSimpleKey;
-    switch (styleOf(text, known ?? traitsOf(text), isSimpleKey)) {
+    const hasInvisible = this.#escapeInvisible && INVISIBLE.test(text);
+    switch (hasInvisible ? 'double' : styleOf(text, known ?? traitsOf(text), isSimpleKey)) {
       case 'plain':
         this.#plain(text, mayBreak);
         break;
@@ -145,7 +156,7 @@ class YamlWriter {
         this.#single(text, mayBreak);
         break;
       case 'double':
-        this.#double(text, mayBreak);
+        this.#double(text, mayBreak, hasInvisible);
         break;
       case 'literal':
         this.#literal(text);
@@ -199,12 +210,12 @@ class YamlWriter {
     writeUntil(text.length);
   }
 
-  #double(text: string, mayBreak: boolean): void {
+  #double(text: string, mayBreak: boolean, hasInvisible: boolean): void {
     this.#indicator('"');
     // The reference server escapes everything after a byte order mark.
     const isMarked = text.startsWith('\ufeff');
-    for (const { 0: part, index: at } of text.matchAll(isMarked ? CHARACTERS : PARTS_TO_ESCAPE)) {
-      if (isMarked || mustEscape(part)) {
+    for (const { 0: part, index: at } of text.matchAll(isMarked || hasInvisible ? CHARACTERS : PARTS_TO_ESCAPE)) {
+      if (isMarked || mustEscape(part) || (hasInvisible && INVISIBLE.test(part))) {
         this.#put(escapeOf(part));
         continue;
       }

@@ -24,6 +24,23 @@ const requireTeam = defineAdmission({
 });
 
 describe('a user-defined plugin', () => {
+  test('cannot set the selfLink of a stored object', async () => {
+    const selfLink = defineAdmission({
+      name: 'SelfLink',
+      on: ['CREATE', 'UPDATE'],
+      kind: ConfigMap,
+      mutate(draft) {
+        (draft.metadata as { selfLink?: string }).selfLink = '/api/v1/other';
+      },
+    });
+    const configMaps = withPlugins(selfLink).api(ConfigMap);
+    expect((await configMaps.create(settings())).metadata).not.toHaveProperty('selfLink');
+    expect((await configMaps.patch('settings', mergePatch({ data: { a: '2' } }))).metadata).not.toHaveProperty(
+      'selfLink',
+    );
+    expect((await configMaps.get('settings')).metadata).not.toHaveProperty('selfLink');
+  });
+
   test('changes the draft and rejects the object', async () => {
     const cluster = withPlugins(requireTeam);
     await expect(cluster.api(ConfigMap).create(settings())).rejects.toMatchObject({

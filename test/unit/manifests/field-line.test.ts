@@ -36,6 +36,10 @@ describe('lineOf', () => {
   });
 });
 
+test('uses the first line of JSON that is not YAML', () => {
+  expect(lineOf({ text: '{"a": "\\ud83d\\ude00",\n"b": 1}', linesBefore: 2, path: '' }, 'b')).toBe(3);
+});
+
 test('the lines of items are those of the file', () => {
   const text = `# comment
 apiVersion: v1

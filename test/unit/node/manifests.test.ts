@@ -91,6 +91,16 @@ describe('loadManifests', () => {
     expect(cut).toMatchObject({ error: { message: expect.stringContaining('cut.json:2 (document 2)') } });
   });
 
+  test('reads JSON with characters and escapes that YAML changes or rejects', async () => {
+    const cluster = createCluster();
+    const data = { a: 'x\u0085y\u2028\u007f\u009f\ufeff', b: 'smile' };
+    const text = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'm' }, data });
+    await loadManifests(cluster, [{ name: 'm.json', text: text.replace('smile', '\\ud83d\\ude00') }]);
+    expect((await cluster.api(ConfigMap).get('m')).data).toEqual({ ...data, b: '😀' });
+    const repeated = text.replace('"data":{', '"data":{"b":"",').replace('"m"', '"n"');
+    expect(await load(cluster, repeated)).toMatchObject([{ error: { message: expect.stringContaining('key "b"') } }]);
+  });
+
   test('reports file, line and document of an unreadable text and then applies nothing', async () => {
     const cluster = createCluster();
     const before = cluster.resourceVersion;

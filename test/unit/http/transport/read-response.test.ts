@@ -27,6 +27,12 @@ describe('successful responses', () => {
     expect(Object.isFrozen(object) && Object.isFrozen((object as { metadata: object }).metadata)).toBe(true);
   });
 
+  test('rejects an object that is nested too deeply with a StatusError', async () => {
+    const deep = `${'['.repeat(9_900)}${']'.repeat(9_900)}`;
+    const { message } = await failure(json(`{"kind":"X","apiVersion":"v1","metadata":{"name":"a"},"deep":${deep}}`));
+    expect(message).toContain('its JSON is nested too deeply');
+  });
+
   test('adds kind and apiVersion to the items of a list', async () => {
     const item = { metadata: { name: 'a' } };
     const list = { kind: 'ConfigMapList', apiVersion: 'v1', metadata: { resourceVersion: '1' } };

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { type ManifestDocument, readDocuments } from '../../../../src/manifests/read.js';
 import { cpuMs } from '../../../fixtures/cpu-time.js';
 import { run } from './run.js';
 
@@ -188,14 +189,72 @@ subjects:
     expect((await explain(log)).err).toContain('a recording does not contain the user; --user names it\n');
   });
 
-  test('leaves out an incomplete last line, and says so', async () => {
+  test('leaves out incomplete lines of a server that was killed, and counts them', async () => {
     const log = event('list', { objectRef: pods });
     const { out, err } = await explain(`${log}{"kind":"Ev`);
-    const note = `${file}: the last line is incomplete and is left out; requests may be missing\n`;
+    const note = `${file}: 1 incomplete line left out; requests may be missing\n`;
     const complete = await explain(log);
     expect({ out, err }).toEqual({ out: `# ${note}${complete.out}`, err: `orchplane: ${note}${complete.err}` });
     expect(readFileSync(file, 'utf8')).toBe(log);
     expect((await explain(`${log}{"kind":"Ev`, '-o', 'json')).out).toMatch(/^{/);
+    const torn = await explain(`${log}{"kind":"Ev\n{"kind":"Ev${log}${log}`);
+    expect(torn.err).toContain(`${file}: 2 incomplete lines left out; requests may be missing\n`);
+    expect(torn.out).toContain(complete.out);
+  });
+
+  test('prints one role and one binding whatever characters requests contain', async () => {
+    for (const character of ['\n', '\r', '\u007f', '\u0085', '\u009b', '\u2028', '\u2029', '\ufeff', '\u202e']) {
+      const hostile = `x${character}kind: Injected${character}--- ${character}#`;
+      const objectRef = {
+        apiGroup: hostile,
+        resource: hostile,
+        subresource: hostile,
+        namespace: hostile,
+        name: hostile,
+      };
+      const refused = { user: hostile, code: 403, decision: 'forbid' };
+      const log =
+        event(hostile, { ...refused, objectRef }) +
+        event(hostile, { ...refused, requestURI: `/${hostile}`, code: 403 });
+      const { code, out } = await explain(log, '--resource-names', '--name', 'r');
+      expect(code).toBe(0);
+      expect(out.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}\u2028\u2029\ufeff]/u);
+      const read = readDocuments({ text: out }).map((document) => (document as ManifestDocument).value);
+      const rbac = 'rbac.authorization.k8s.io';
+      const roleRef = { apiGroup: rbac, name: 'r' };
+      const subjects = [{ apiGroup: rbac, kind: 'User', name: hostile }];
+      const apiVersion = `${rbac}/v1`;
+      const metadata = { name: 'r', namespace: hostile };
+      expect(read).toEqual([
+        {
+          apiVersion,
+          kind: 'ClusterRole',
+          metadata: { name: 'r' },
+          rules: [{ nonResourceURLs: [`/${hostile}`], verbs: [hostile] }],
+        },
+        {
+          apiVersion,
+          kind: 'Role',
+          metadata,
+          rules: [
+            {
+              apiGroups: [hostile],
+              resources: [`${hostile}/${hostile}`],
+              resourceNames: [hostile],
+              verbs: [hostile],
+            },
+          ],
+        },
+        {
+          apiVersion,
+          kind: 'ClusterRoleBinding',
+          metadata: { name: 'r' },
+          roleRef: { ...roleRef, kind: 'ClusterRole' },
+          subjects,
+        },
+        { apiVersion, kind: 'RoleBinding', metadata, roleRef: { ...roleRef, kind: 'Role' }, subjects },
+      ]);
+    }
   });
 
   test.each(['Bad Name', 'a/b', ''])('rejects the name %j', async (name) => {

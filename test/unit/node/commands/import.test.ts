@@ -146,6 +146,23 @@ describe('import', () => {
     expect(readdirSync(folder)).toEqual([name]);
   });
 
+  test.each(['dump.yaml', 'dump.json', '-'])(
+    'writes invisible characters to %s that are read unchanged',
+    async (name) => {
+      const cluster = newCluster();
+      const data = { a: '\u200fb\u202e', b: 'one\nt\u2066wo\n', c: 'x\u0085y\u2028\u007f\u009f\ufeff\u001b[31m\r' };
+      await cluster.api(ConfigMap).create({ metadata: { name: 'odd' }, data });
+      const file = name === '-' ? name : join(folder, name);
+      const { out } = await run(['import', '-o', file, '--kubeconfig', await served(cluster)]);
+      const text = name === '-' ? out : readFileSync(file, 'utf8');
+      expect(text.replaceAll('\n', '')).not.toMatch(/[\x7f-\x9f\p{Bidi_Control}\u2028\u2029\ufeff]/u);
+      expect(parseCapture(text).objects).toContainEqual(expect.objectContaining({ kind: 'ConfigMap', data }));
+      const applied = newCluster();
+      await applied.applyYaml(text);
+      expect((await applied.api(ConfigMap).get('odd')).data).toEqual(data);
+    },
+  );
+
   test('writes a file that can be applied to another cluster', async () => {
     const file = join(folder, 'dump.yaml');
     await run(['import', '-o', file, '--kubeconfig', await served(await filledCluster())]);

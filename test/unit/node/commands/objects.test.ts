@@ -6,7 +6,16 @@ import { join } from 'node:path';
 import { ConfigMap, CoreEvent, Deployment, Namespace, Secret } from 'orchplane/kinds';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
+import type { ApiResource } from '../../../../src/http/transport/discovery.js';
+import { kubernetesDialect } from '../../../../src/meta/dialect.js';
+import type { CommandEnvironment } from '../../../../src/node/commands/command.js';
+import type { GetValues } from '../../../../src/node/commands/get.js';
+import type { OpenCluster } from '../../../../src/node/commands/open-cluster.js';
 import { tableText } from '../../../../src/node/commands/output.js';
+import { watchObjects } from '../../../../src/node/commands/watch.js';
+import type { ApiRequest } from '../../../../src/protocol/request.js';
+import type { ApiResponse } from '../../../../src/protocol/response.js';
+import { fakeClock } from '../../../../src/testing/index.js';
 import { configMap, saved, served, temporaryFolder, WIDGETS } from './clusters.js';
 import { run } from './run.js';
 
@@ -223,6 +232,90 @@ describe('a server that is not as expected', () => {
     );
   });
 
+  const discovery = {
+    '/api': [200, '{"versions":["v1"]}'],
+    '/api/v1': [200, core],
+    '/apis': [200, '{}'],
+  } as const;
+
+  test.each(['name', 'table'])('is named if it repeats a continue token, with -o %s', async (format) => {
+    const endless = { apiVersion: 'v1', kind: 'ConfigMapList', metadata: { continue: 'more' }, items: [], rows: [] };
+    const path = '/api/v1/namespaces/default/configmaps';
+    const kubeconfig = await answering({ ...discovery, [path]: [200, JSON.stringify(endless)] });
+    expect(await run(['get', 'configmaps', '-o', format, '--kubeconfig', kubeconfig])).toEqual({
+      code: 2,
+      out: '',
+      err: 'orchplane: the list of configmaps does not end: the server repeats a continue token\n',
+    });
+  });
+
+  const metadata = {};
+  test.each([
+    { kind: 'Table' },
+    { kind: 'Table', metadata, rows: {} },
+    { kind: 'Table', metadata, rows: [null] },
+    { kind: 'Table', metadata, rows: [{ cells: 'a' }] },
+    { kind: 'Table', metadata, rows: [{ cells: ['a'] }], columnDefinitions: [{}] },
+    { kind: 'Table', metadata, rows: [{ cells: ['a'] }], columnDefinitions: 1 },
+    { kind: 'ConfigMapList', metadata, items: [{}] },
+  ])('is named if it answers with %j', async (answer) => {
+    const path = '/api/v1/namespaces/default/configmaps';
+    const text = JSON.stringify({ apiVersion: 'v1', ...answer });
+    const kubeconfig = await answering({ ...discovery, [path]: [200, text] });
+    const format = answer.kind === 'Table' ? 'table' : 'name';
+    expect(await run(['get', 'configmaps', '-o', format, '--kubeconfig', kubeconfig])).toEqual({
+      code: 2,
+      out: '',
+      err: `orchplane: the answer of the server is not a valid ${answer.kind === 'Table' ? 'Table' : 'object'}\n`,
+    });
+  });
+
+  test('is used if its discovery has values of other types', async () => {
+    const odd = { toString: 1 };
+    const kubeconfig = await answering({
+      '/api': [200, JSON.stringify({ versions: ['v1', odd] })],
+      '/api/v1': [200, core.replace('"verbs":[', '"shortNames":[{"toString":1},"cm"],"verbs":[')],
+      '/apis': [200, JSON.stringify({ groups: [null, odd, { name: odd, versions: odd }] })],
+      '/api/v1/namespaces/default/configmaps': [200, list],
+    });
+    expect(await run(['get', 'cm', '-o', 'name', '--kubeconfig', kubeconfig])).toMatchObject({ code: 0 });
+  });
+
+  test('is asked for a watch after growing pauses while it ends each watch at once', async () => {
+    const clock = fakeClock();
+    const object = { apiVersion: 'v1', kind: 'ConfigMapList', metadata: { resourceVersion: '1' }, items: [] };
+    const times: number[] = [];
+    const began = clock.now();
+    const transport = {
+      dialect: kubernetesDialect,
+      clock,
+      send: async ({ verb }: ApiRequest): Promise<ApiResponse> => {
+        if (verb !== 'watch') return { type: 'object', code: 200, object, warnings: [] } as unknown as ApiResponse;
+        times.push((clock.now() - began) / 1_000);
+        return {
+          type: 'watch',
+          watch: new ReadableStream({ start: (controller) => controller.close() }),
+        } as unknown as ApiResponse;
+      },
+    };
+    const resource = { gvr: ConfigMap, gvk: ConfigMap, namespaced: true, verbs: ['list'] } as unknown as ApiResource;
+    let stop = (): void => undefined;
+    const untilUnread = () =>
+      new Promise<void>((resolve) => {
+        stop = resolve;
+      });
+    const cluster = { transport, tables: transport, server: 's', namespace: 'default' } as unknown as OpenCluster;
+    const environment = { untilUnread, writeOut: () => undefined } as unknown as CommandEnvironment;
+    const watched = watchObjects(cluster, [{ resource }] as never, { output: 'name' } as GetValues, environment);
+    while (times.length < 8) {
+      await clock.advance(500);
+      expect(clock.now() - began).toBeLessThan(200_000);
+    }
+    expect(times).toEqual([0, 1, 3, 7, 15, 31, 61, 91]);
+    stop();
+    expect(await watched).toBe(0);
+  });
+
   test('is used without the groups whose discovery is stale', async () => {
     const aggregated = { items: [{ metadata: { name: 'm.io' }, versions: [{ version: 'v1', freshness: 'Stale' }] }] };
     const kubeconfig = await answering({
@@ -374,6 +467,15 @@ describe('control characters of objects', () => {
       else expect(out).toContain(SHOWN);
     },
   );
+
+  test.each(['yaml', 'json'])('do not change the values of objects in %s', async (format) => {
+    const { command, cluster } = await served();
+    const data = { a: '\u200fשלום', b: 'one\nt\u200ewo\n', c: "'\u2066: x\u0085y\u2028\u007f\u009f\ufeff\u001b[31m\r" };
+    await cluster.api(ConfigMap).create({ metadata: { name: 'odd' }, data });
+    const { out } = await command(`get cm odd -o ${format}`);
+    expect(out.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
+    expect((format === 'yaml' ? parseYaml(out) : JSON.parse(out)).data).toEqual(data);
+  });
 
   test('do not reach a terminal in diffs and errors', async () => {
     const { command } = await served();

@@ -201,6 +201,29 @@ describe('record', () => {
     backend.close();
   });
 
+  test('passes a body of more than 64 MiB on and records that it is cut', async () => {
+    const file = join(folder, 'r.jsonl');
+    const part = Buffer.alloc(5 << 20, 'x');
+    const backend = createServer((_incoming, response) => {
+      for (let at = 0; at < 13; at++) response.write(part);
+      response.end();
+    });
+    await listening(backend);
+    const config = kubeconfigFor(`http://127.0.0.1:${(backend.address() as AddressInfo).port}`);
+    const command = await started(['record', '-o', file, '--kubeconfig', config]);
+    const { url, token, fetch } = kubeconfigBackend(command.kubeconfig);
+    const headers = { authorization: `Bearer ${String(token)}` };
+    const { body } = await fetch(new Request(`${url}/api/v1/long`, { headers }));
+    let length = 0;
+    for await (const chunk of body as AsyncIterable<Uint8Array>) length += chunk.length;
+    expect(length).toBe(13 * part.length);
+    expect((await command.end()).code).toBe(0);
+    const [exchange] = exchangesIn(file);
+    expect(exchange).toMatchObject({ path: '/api/v1/long', status: 200, isCut: true });
+    expect(exchange?.responseBody).toBeUndefined();
+    backend.close();
+  });
+
   test('keeps what a watch has received when the recording ends', async () => {
     const file = join(folder, 'r.jsonl');
     const cluster = newCluster();

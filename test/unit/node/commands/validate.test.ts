@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { findingText, githubAnnotation } from '../../../../src/manifests/finding.js';
 import { run } from './run.js';
 
 let folder = '';
@@ -383,4 +384,18 @@ test('prints each finding in one line, so that no line is a command of GitHub', 
     expect(out).toContain('add-mask');
     expect(out.split(/[\r\n]+/).filter((line) => /^\s*::(?!error )/.test(line))).toEqual([]);
   }
+});
+
+test('prints no line that GitHub takes as a command', () => {
+  const finding = {
+    level: 'error',
+    rule: 'invalid',
+    message: 'm\n::error::n',
+    file: '::warning::x.yaml',
+    line: 1,
+  } as const;
+  expect(findingText(finding)).toBe('./::warning::x.yaml:1: error: m ::error::n\n');
+  expect(githubAnnotation({ ...finding, file: 'a,b:c\n.yaml' })).toBe(
+    '::error file=a%2Cb%3Ac%0A.yaml,line=1,title=invalid::m%0A::error::n\n',
+  );
 });

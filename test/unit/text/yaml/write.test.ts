@@ -71,6 +71,26 @@ describe('writeYaml', () => {
       { numRuns: 500 },
     );
   });
+
+  test('writes text directions and line separators like the reference server by default', () => {
+    expect(writeYaml({ a: '\u200fb', 'c\u202e': 'd\u2066\n' })).toBe('a: \u200fb\nc\u202e: |\n  d\u2066\n');
+  });
+
+  test('escapes invisible characters on demand', () => {
+    const escaped = writeYaml({ a: '\u200fb', 'c\u202e': 'd\u2066\n', e: '\u2028' }, { escapeInvisible: true });
+    expect(escaped).toBe('a: "\\u200Fb"\n"c\\u202E": "d\\u2066\\n"\ne: "\\L"\n');
+    const unit = fc.constantFrom(...'a \t\n\r:#"\'\\\x1b\x7f\x85\x9b\u2028\u2029\u200e\u061c\u202e\u2069\ufeff😀');
+    const text = fc.string({ unit, maxLength: 150 });
+    const value = fc.oneof(text, fc.array(text, { maxLength: 3 }), fc.dictionary(text, text, { maxKeys: 3 }));
+    fc.assert(
+      fc.property(fc.dictionary(text, value, { maxKeys: 3 }), (document) => {
+        const written = writeYaml(document, { escapeInvisible: true });
+        expect(written.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}\u2028\u2029\ufeff]/u);
+        expect(readBack(written)).toEqual(JSON.parse(JSON.stringify(document)));
+      }),
+      { numRuns: 500 },
+    );
+  });
 });
 
 describe('YAML responses', () => {
