@@ -1,12 +1,19 @@
 /**
  * The log of one run of a container: the lines of standard output and standard error with their times.
  */
+import type { ControllerContext } from '../../controllers/runtime/controller.js';
 import { formatMicroTime } from '../../text/time/time.js';
 import { concatBytes, JoinedBytes } from '../../util/bytes.js';
 import type { Clock, Undo } from '../../util/clock.js';
+import { getOrInsertComputed } from '../../util/once.js';
 
 /** Old lines are dropped when a log is longer, as kubelet rotates log files at this size. */
 const MAX_BYTES = 10 * 1024 * 1024;
+
+/** All logs of a runtime together. Above that, old lines of the long ones are dropped. */
+const MAX_ALL_BYTES = 256 * 1024 * 1024;
+/** What a line takes beside its bytes. */
+const LINE_BYTES = 64;
 
 const MAX_LINE_BYTES = 16 * 1024;
 /** A short line takes more memory than its bytes. */
@@ -33,8 +40,48 @@ interface LogLine {
   readonly bytes: Uint8Array;
 }
 
+/** The memory of all logs of a runtime. Logs of pods that are gone count until they are collected. */
+export class LogMemory {
+  readonly #maxBytes: number;
+  #bytes = 0;
+  /** When the logs are counted again. */
+  #countAt: number;
+  #logs: WeakRef<ContainerLog>[] = [];
+
+  constructor(maxBytes = MAX_ALL_BYTES) {
+    this.#maxBytes = maxBytes;
+    this.#countAt = maxBytes;
+  }
+
+  /** A log has a new line. */
+  add(log: ContainerLog, bytes: number, isFirst: boolean): void {
+    if (isFirst) this.#logs.push(new WeakRef(log));
+    this.#bytes += bytes;
+    if (this.#bytes <= this.#countAt) return;
+    const logs = this.#logs.map((ref) => ref.deref()).filter((each) => each !== undefined);
+    const before = sumOf(logs);
+    if (before > this.#maxBytes) for (const each of logs) if (each.memory * logs.length >= before) each.dropHalf();
+    this.#logs = logs.map((each) => new WeakRef(each));
+    this.#bytes = sumOf(logs);
+    // Not with each line.
+    this.#countAt = Math.max(this.#maxBytes, this.#bytes + this.#maxBytes / 64);
+  }
+}
+
+function sumOf(logs: readonly ContainerLog[]): number {
+  return logs.reduce((sum, log) => sum + log.memory, 0);
+}
+
+const memories = new WeakMap<ControllerContext, LogMemory>();
+
+/** The memory of the logs of a runtime, by its context. */
+export function logMemoryOf(runtime: ControllerContext): LogMemory {
+  return getOrInsertComputed(memories, runtime, () => new LogMemory());
+}
+
 export class ContainerLog {
   readonly #clock: Clock;
+  readonly #memory: LogMemory;
   #lines: LogLine[] = [];
   #bytes = 0;
   /** The number of lines that were dropped. */
@@ -45,8 +92,14 @@ export class ContainerLog {
   readonly #waiting = new Set<() => void>();
   readonly #taps = new Set<(stream: StreamName, bytes: Uint8Array) => void>();
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, memory = new LogMemory()) {
     this.#clock = clock;
+    this.#memory = memory;
+  }
+
+  /** About the bytes that its lines take. */
+  get memory(): number {
+    return this.#bytes + this.#lines.length * LINE_BYTES;
   }
 
   write(stream: StreamName, bytes: Uint8Array): void {
@@ -173,8 +226,12 @@ export class ContainerLog {
   #add(stream: StreamName, bytes: Uint8Array): void {
     this.#lines.push({ stream, timeMs: this.#clock.now(), bytes });
     this.#bytes += bytes.length;
-    if (this.#bytes <= MAX_BYTES && this.#lines.length <= MAX_LINES) return;
-    // Half of the lines at once, so that the cost per line stays constant.
+    this.#memory.add(this, bytes.length + LINE_BYTES, this.#end === 1);
+    if (this.#bytes > MAX_BYTES || this.#lines.length > MAX_LINES) this.dropHalf();
+  }
+
+  /** Drops the older half of the lines: the cost per line stays constant. */
+  dropHalf(): void {
     const dropped = this.#lines.splice(0, Math.ceil(this.#lines.length / 2));
     this.#dropped += dropped.length;
     this.#bytes -= dropped.reduce((sum, line) => sum + line.bytes.length, 0);

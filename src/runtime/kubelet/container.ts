@@ -12,7 +12,7 @@ import type { FileTree } from '../files/file-tree.js';
 import type { ContainerSpec, ProcessExit, ProcessImage, RunningProcess, Usage } from '../program.js';
 import { rootOf, terminationMessage } from './container-files.js';
 import { InputStream } from './container-input.js';
-import { ContainerLog } from './container-log.js';
+import { ContainerLog, logMemoryOf } from './container-log.js';
 import { environmentOf } from './environment.js';
 import { expanded, TextBudget } from './expansion.js';
 import { type Handler, runHandler } from './handlers.js';
@@ -163,7 +163,7 @@ export class KubeletContainer {
     });
     const expand = (word: string) => expanded(word, (name) => own(env, name), budget);
     const files = pod.volumes.treeOf(spec, rootOf(pod, spec), { env, budget });
-    const log = new ContainerLog(clock);
+    const log = new ContainerLog(clock, logMemoryOf(pod.context));
     const input = new InputStream(spec.stdin === true);
     const process = image.start({
       pod: pod.current(),

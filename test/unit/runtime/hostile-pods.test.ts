@@ -111,6 +111,19 @@ test('refuses volumes in which a ConfigMap has more than 10,000 files together',
   expect(await running.events('projected')).toContainEqual(failure('v'));
 });
 
+test('all logs of a runtime have a limit together, which shortens the long ones', () => {
+  const memory = new LogMemory(1_000_000);
+  const logs = Array.from({ length: 10 }, () => new ContainerLog(fakeClock(), memory));
+  const [short] = logs;
+  const line = new TextEncoder().encode(`${'x'.repeat(999)}\n`);
+  short?.write('stdout', line);
+  for (let at = 0; at < 5_000; at++) logs[1 + (at % 9)]?.write('stdout', line);
+  const bytes = logs.reduce((sum, log) => sum + log.memory, 0);
+  expect(bytes).toBeGreaterThan(300_000);
+  expect(bytes).toBeLessThan(1_100_000);
+  expect(short?.memory).toBe(1_064);
+});
+
 test('a log of empty lines drops the oldest ones, because a line costs more than its bytes', async () => {
   const log = new ContainerLog(fakeClock());
   for (let count = 0; count < 30; count++) log.write('stdout', new Uint8Array(10_000).fill(10));
