@@ -248,7 +248,7 @@ class ReconcileLoop<Primary extends Kind> extends ControllerPart<LoopOptions<Pri
     }
     const context = this.#reconcileContext(metaOf(object));
     try {
-      const again = requested(await this.#handle(key, object, context));
+      const again = await this.#handle(key, object, context);
       this.#failures.delete(key);
       return again;
     } catch (error) {
@@ -274,8 +274,8 @@ class ReconcileLoop<Primary extends Kind> extends ControllerPart<LoopOptions<Pri
     if (meta.metadata.deletionTimestamp !== undefined) {
       // Also for objects that no longer match the selection: the controller must remove the finalizer it added.
       if (isHeld) {
-        const again = requested(await finalizer.cleanup(object, context));
-        if (again !== undefined) return again;
+        const again = await finalizer.cleanup(object, context);
+        if (again?.requeueAfterMs !== undefined) return again;
         await this.#setFinalizers(meta, (names) => names.filter((name) => name !== finalizer.name));
         return undefined;
       }
@@ -291,7 +291,7 @@ class ReconcileLoop<Primary extends Kind> extends ControllerPart<LoopOptions<Pri
       return undefined;
     }
     this.#seen.add(key);
-    return (await reconcile(object, context)) ?? undefined;
+    return requested(await reconcile(object, context));
   }
 
   async #notifyGone(key: string): Promise<void> {

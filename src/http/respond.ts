@@ -50,13 +50,17 @@ export function respondDocument(envelope: Envelope, { code, document, form, head
 }
 
 /** The same for a document that may be a long list: other requests are answered while it is encoded. */
-export function respondInSteps(envelope: Envelope, answer: DocumentAnswer, signal: AbortSignal): MaybePromise<Answer> {
+export function respondInSteps(
+  envelope: Envelope,
+  answer: DocumentAnswer,
+  request: { readonly signal: AbortSignal },
+): MaybePromise<Answer> {
   const { code, document, form, headers } = answer;
   const { codec, mediaType, pretty } = form;
   const steps = codec.encodeSteps?.(document, { dialect: envelope.dialect, pretty });
   if (steps === undefined) return respondDocument(envelope, answer);
   const check = (): void => {
-    if (signal.aborted) throw errors.timeout('the request was given up', 0);
+    if (request.signal.aborted) throw errors.timeout('the request was given up', 0);
   };
   return chain(inTurns(steps, check), (body) =>
     respondBody(envelope, { code, body, headers: { 'Content-Type': mediaType, ...headers } }),

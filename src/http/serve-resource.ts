@@ -207,7 +207,7 @@ function respondToAction(
     const document = toDocument(sent.object, presentation());
     exchange.document = document;
     const answer = { code: sent.code, document, form: withPretty(exchange, form) };
-    return respondInSteps(envelope, answer, exchange.request.signal);
+    return respondInSteps(envelope, answer, exchange.request);
   }
   const { stream } = form.codec;
   // The events will not be read.

@@ -100,6 +100,8 @@ export class HealthAnswers {
   }
 
   #keep(key: string, path: string, answer: Answer): void {
+    // Says nothing about the client either.
+    if (answer.code === 429) return;
     const isPrimed = key === keyOf(path) && HEALTH_PAGES.includes(path);
     const answers = isPrimed ? this.#anonymous : this.#answers;
     answers.delete(isPrimed ? path : key);

@@ -4,6 +4,7 @@
  * it, and a client can begin long ones on many connections.
  */
 import type { Answer } from '../protocol/http.js';
+import { isHealthCheck } from './health-answers.js';
 import type { IncomingRequest } from './incoming-request.js';
 
 /** All connections together. Above that, those are closed that hold most. */
@@ -75,7 +76,9 @@ export function limitUnanswered<Rest extends readonly unknown[]>(
   let unanswered = 0;
   return async (request, ...rest) => {
     const bytes = Math.max(request.headerBytes, MIN_REQUEST_BYTES);
-    const limit = bytes > MAX_SHORT_BYTES ? maxBytes / 2 : maxBytes;
+    const isShort = bytes <= MAX_SHORT_BYTES;
+    // There is room for health checks: whoever makes them may restart a server that does not answer.
+    const limit = isShort && isHealthCheck(request) ? 2 * maxBytes : isShort ? maxBytes : maxBytes / 2;
     if (unanswered + bytes > limit) return TOO_MANY_REQUESTS;
     unanswered += bytes;
     try {

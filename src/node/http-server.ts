@@ -12,7 +12,6 @@ import { type DialectName, dialects } from '../meta/dialect.js';
 import { systemClock } from '../util/clock.js';
 import { createPeerReader, type PeerTrust } from './client-peer.js';
 import { type Connections, trackConnections } from './connections.js';
-import { limitUnanswered } from './held-bytes.js';
 import { createListener, type Listener, type ListenerOptions, type RequestHandler } from './http-listener.js';
 import { MAX_HTTP2_HEADER_BYTES } from './incoming-request.js';
 
@@ -52,11 +51,7 @@ export async function startHttpServer(
   server.maxHeadersCount = 0;
   const connections = trackConnections(server, SERVER_OPTIONS.keepAliveTimeout);
   let url = '';
-  const listener = createListener(limitUnanswered(handler), {
-    ...observer,
-    origin: () => url,
-    peerOf: peerReaderOf(settings),
-  });
+  const listener = createListener(handler, { ...observer, origin: () => url, peerOf: peerReaderOf(settings) });
   attachListener(server, listener);
   server.listen(settings.port, host);
   await once(server, 'listening');

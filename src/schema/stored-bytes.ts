@@ -16,7 +16,7 @@ export function excessiveBytes(
   max: number,
 ): number | undefined {
   // Few objects are so large that their size has to be known.
-  if (!hasMoreCharacters(object, max / MOST_BYTES_PER_CHARACTER)) return undefined;
+  if (max === Number.POSITIVE_INFINITY || !hasMoreCharacters(object, max / MOST_BYTES_PER_CHARACTER)) return undefined;
   const bytes = isJson ? jsonBytes(object) : protobufBytes(schema, object);
   return bytes > max ? bytes : undefined;
 }

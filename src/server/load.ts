@@ -98,7 +98,7 @@ function problemOf(object: unknown, revision: number): string | undefined {
     if (typeof metadata[field] !== 'string' || metadata[field] === '') return `has no metadata.${field}`;
   }
   const { managedFields } = metadata;
-  const isManaged = managedFields === undefined || (Array.isArray(managedFields) && managedFields.every(isManager));
+  const isManaged = managedFields == null || (Array.isArray(managedFields) && managedFields.every(isManager));
   if (!isManaged) return 'has metadata.managedFields that are no list of managers';
   const own = String(metadata['resourceVersion']);
   if (!/^\d+$/.test(own)) return `has the resourceVersion ${JSON.stringify(own)}, which is no number`;
@@ -106,7 +106,7 @@ function problemOf(object: unknown, revision: number): string | undefined {
 }
 
 function isManager(entry: unknown): boolean {
-  return isRecord(entry) && (entry['fieldsV1'] === undefined || isRecord(entry['fieldsV1']));
+  return isRecord(entry) && (entry['fieldsV1'] == null || isRecord(entry['fieldsV1']));
 }
 
 /** The kind of an object; for custom resources also a version that is no longer served. */

@@ -54,7 +54,7 @@ const REQUEST_TIMEOUT_SECONDS = 30;
  */
 const LOOKUP_TIMEOUT_MS = 30_000;
 /** Each review is a connection to the webhook. The tokens of clients without credentials are reviewed, too. */
-const MAX_REVIEWS = 64;
+const MAX_REVIEWS = 256;
 
 /** Delays before further attempts after a transient failure. */
 const RETRY_DELAYS_MS = [500, 750, 1125, 1687];

@@ -165,7 +165,7 @@ function requireSingleValues({ groups = [], extra = {} }: User): void {
  */
 function appendListed(headers: Headers, name: string, value: string): void {
   if (value.includes(', '))
-    throw errors.badRequest(`no header ${name} can carry ${quote(value)}: fetch makes several values of it`);
+    throw errors.badRequest(`no header ${name} can carry ${quote(value)}: a server may read several values`);
   appendHeader(headers, name, value);
 }
 

@@ -84,7 +84,7 @@ export const command = defineCommand({
       environment.writeError(`${refused} of ${counted(requests.length, 'different request')} were refused\n`);
     if (values.output !== 'json')
       environment.writeOut(truncated.map((note) => `# ${escapeInvisible(note)}\n`).join(''));
-    environment.writeOut(rolesText(report, values.name ?? roleName(users), values));
+    environment.writeOut(rolesText(report, values.name ?? roleName(users, dialect), values));
     return 0;
   },
 });
@@ -154,11 +154,15 @@ function commonRoles(dialect: Dialect): readonly RoleLike[] {
   return roles.map((role) => ({ ...role, kind: 'ClusterRole' }));
 }
 
-/** The name of a service account, or a user name that is a name of an object. */
-function roleName([user = '']: readonly string[]): string {
+/**
+ * The name of a service account, or a user name that is a name of an object. A role with the name of an initial one would
+ * replace it, or bind the user to it.
+ */
+function roleName([user = '']: readonly string[], dialect: Dialect): string {
   const last = user
     .slice(user.lastIndexOf(':') + 1)
     .toLowerCase()
     .replaceAll(/[^a-z0-9.-]+/g, '-');
-  return /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(last) ? last : 'recorded';
+  const name = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(last) ? last : 'recorded';
+  return initialClusterRoles(dialect).some(({ metadata }) => metadata.name === name) ? `${name}-recorded` : name;
 }

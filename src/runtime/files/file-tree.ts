@@ -6,6 +6,8 @@
 export interface Volume {
   /** All files by path. A volume with live content returns another map after a change. */
   entries(): ReadonlyMap<string, FileEntry>;
+  /** Whether there are files below a path. Absent: the entries tell. */
+  readonly hasDirectory?: ((path: string) => boolean) | undefined;
   /** Absent: the volume is read-only. */
   readonly write?: ((path: string, entry: FileEntry | undefined) => void) | undefined;
   /** The directory of the machine that a hostPath volume names, for processes. */
@@ -25,8 +27,9 @@ export interface FileEntry {
 
 /** What a volume in memory can hold: clients that execute commands in a container decide how much is written. */
 export const MAX_VOLUME_BYTES = 256 * 1024 * 1024;
-/** Their paths count towards the bytes. */
+/** Of files, and of directories. Their paths count towards the bytes. */
 const MAX_VOLUME_FILES = 100_000;
+const MAX_PATH_LENGTH = 4096;
 
 /** What all volumes of a runtime hold together. */
 export class VolumeMemory {
@@ -45,7 +48,7 @@ export class VolumeMemory {
   }
 }
 
-interface MemoryVolumeOptions extends Omit<Volume, 'entries' | 'write'> {
+interface MemoryVolumeOptions extends Omit<Volume, 'entries' | 'hasDirectory' | 'write'> {
   readonly maxBytes?: number | undefined;
 }
 
@@ -57,6 +60,8 @@ export class MemoryVolume implements Volume {
   readonly #maxBytes: number;
   readonly #memory: VolumeMemory;
   readonly #entries = new Map<string, FileEntry>();
+  /** The number of files below each directory. */
+  readonly #directories = new Map<string, number>();
   #bytes = 0;
   #isReleased = false;
 
@@ -75,17 +80,33 @@ export class MemoryVolume implements Volume {
     return this.#entries;
   }
 
-  /** Throws an Error with the code ENOSPC. */
+  hasDirectory(path: string): boolean {
+    return this.#directories.has(path);
+  }
+
+  /** Throws an Error with the code ENOSPC or ENAMETOOLONG. */
   write(path: string, entry: FileEntry | undefined): void {
+    if (path.length > MAX_PATH_LENGTH) throw fileError('ENAMETOOLONG', path);
+    const isNew = entry !== undefined && !this.#entries.has(path);
     const sizeOf = (file: FileEntry | undefined) =>
       file === undefined ? 0 : path.length + (file.isCountedElsewhere === true ? 0 : file.bytes.length);
     const added = sizeOf(entry) - sizeOf(this.#entries.get(path));
-    const isFull = entry !== undefined && !this.#entries.has(path) && this.#entries.size >= MAX_VOLUME_FILES;
+    const isFull = isNew && Math.max(this.#entries.size, this.#directories.size) >= MAX_VOLUME_FILES;
     const isTooLarge = added > 0 && this.#bytes + added > this.#maxBytes;
     if (isFull || isTooLarge || this.#isReleased || !this.#memory.take(added)) throw fileError('ENOSPC', path);
     this.#bytes += added;
-    if (entry === undefined) this.#entries.delete(path);
-    else this.#entries.set(path, entry);
+    if (isNew) this.#countInDirectories(path, 1);
+    if (entry !== undefined) this.#entries.set(path, entry);
+    else if (this.#entries.delete(path)) this.#countInDirectories(path, -1);
+  }
+
+  #countInDirectories(path: string, change: 1 | -1): void {
+    for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+      const directory = path.slice(0, end);
+      const files = (this.#directories.get(directory) ?? 0) + change;
+      if (files === 0) this.#directories.delete(directory);
+      else this.#directories.set(directory, files);
+    }
   }
 
   /** Removes all files, because the volume is gone. A program that still runs cannot write any more. */
@@ -94,6 +115,7 @@ export class MemoryVolume implements Volume {
     this.#memory.take(-this.#bytes);
     this.#bytes = 0;
     this.#entries.clear();
+    this.#directories.clear();
   }
 }
 
@@ -229,6 +251,7 @@ export class FileTree {
       return !this.#isFileMount(normal);
     }
     const { volume, inner } = this.#locate(normal);
+    if (volume.hasDirectory !== undefined) return volume.hasDirectory(inner);
     for (const file of volume.entries().keys()) if (file.startsWith(`${inner}/`)) return true;
     return false;
   }
@@ -282,6 +305,7 @@ export function normalize(path: string): string {
 }
 
 const TEXTS = {
+  ENAMETOOLONG: 'file name too long',
   ENOENT: 'no such file or directory',
   EISDIR: 'illegal operation on a directory',
   ENOTDIR: 'not a directory',

@@ -13,7 +13,7 @@ const MAX_BYTES = 10 * 1024 * 1024;
 /** All logs of a runtime together. Above that, old lines of the long ones are dropped. */
 const MAX_ALL_BYTES = 256 * 1024 * 1024;
 /** What a line takes beside its bytes. */
-const LINE_BYTES = 64;
+const LINE_BYTES = 256;
 
 const MAX_LINE_BYTES = 16 * 1024;
 /** A short line takes more memory than its bytes. */

@@ -195,14 +195,13 @@ export class PodWorker implements PodEnvironment {
       this.#end = this.#rejected(rejection);
     }
     const { startTime } = pod.status;
-    const { activeDeadlineSeconds } = pod.spec;
+    const { activeDeadlineSeconds: seconds } = pod.spec;
     const deadlineMs =
-      activeDeadlineSeconds === undefined || startTime == null
-        ? Infinity
-        : timeToMs(startTime) + activeDeadlineSeconds * 1000 - this.clock.now();
+      seconds === undefined || startTime == null ? Infinity : timeToMs(startTime) + seconds * 1000 - this.clock.now();
     if (deadlineMs <= 0 && this.#end === undefined) this.#exceedDeadline();
     if (this.#end !== undefined) {
       await this.#writeStatus();
+      if (![...this.#containers.values()].some(({ isRunning }) => isRunning)) this.volumes.own.releaseAll();
       return undefined;
     }
     const nextMs = Math.min(deadlineMs, await this.#progress());

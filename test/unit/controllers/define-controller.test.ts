@@ -324,13 +324,12 @@ describe('requeues, errors and events of a defined controller', () => {
     expect(reconciled).toEqual(['a 00:00:00', 'b 00:00:00', 'b 00:00:05', 'a 00:01:00']);
   });
 
-  test.each([0, -1])('does not requeue after %d ms, and a cleanup that returns it is done', async (requeueAfterMs) => {
+  test.each([0, -1])('does not requeue after %d ms', async (requeueAfterMs) => {
     let reconciles = 0;
     const done = defineController({
       name: 'done',
       kind: ConfigMap,
       namespace: 'default',
-      finalizer: { name: 'example.com/done', cleanup: () => ({ requeueAfterMs }) },
       reconcile: () => {
         reconciles++;
         return { requeueAfterMs };
@@ -340,9 +339,23 @@ describe('requeues, errors and events of a defined controller', () => {
     await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
     await cluster.settle();
     expect(reconciles).toBe(1);
+  });
+
+  test('repeats a cleanup that asks for it at once, and keeps the finalizer until then', async () => {
+    let left = 3;
+    const cleaning = defineController({
+      name: 'cleaning',
+      kind: ConfigMap,
+      namespace: 'default',
+      finalizer: { name: 'example.com/cleaning', cleanup: () => (--left > 0 ? { requeueAfterMs: 0 } : undefined) },
+      reconcile: () => undefined,
+    });
+    await using cluster = testCluster({ controllers: controllers([cleaning]) });
+    await cluster.api(ConfigMap).create({ metadata: { name: 'a' } });
+    await cluster.settle();
     await cluster.api(ConfigMap).delete('a');
     await cluster.settle();
-    expect(await cluster.api(ConfigMap).find('a')).toBeUndefined();
+    expect([left, await cluster.api(ConfigMap).find('a')]).toEqual([0, undefined]);
   });
 
   test('retries after an error that cannot be printed', async () => {

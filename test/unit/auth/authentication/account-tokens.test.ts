@@ -368,13 +368,3 @@ describe('further keys and issuers', () => {
     expect(() => site(options)).toThrow(message);
   });
 });
-
-test('leaves a token of more than 16 KiB to other authenticators, also a valid one', async () => {
-  const { tokens } = site();
-  const audienceOf = (length: number) => ['a'.repeat(length), ...tokens.audiences];
-  const short = await tokens.sign({ ...request, audiences: audienceOf(11_000) });
-  const long = await tokens.sign({ ...request, audiences: audienceOf(12_500) });
-  expect([short.token.length > 15_000, long.token.length > 16_384]).toEqual([true, true]);
-  expect(await outcomeOf(tokens, short.token)).toBe('system:serviceaccount:prod:robot');
-  expect(await outcomeOf(tokens, long.token)).toBeUndefined();
-});

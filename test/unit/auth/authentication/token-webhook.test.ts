@@ -255,28 +255,28 @@ describe('a token webhook that does not respond', () => {
     expect(reviews[1]?.signal.aborted).toBe(false);
   });
 
-  test('gets 64 reviews at the same time, and not those whose clients have disconnected before their turn', async () => {
+  test('gets 256 reviews at the same time, and not those whose clients have disconnected before their turn', async () => {
     const { reviews, ask } = hangingWebhook();
-    const clients = Array.from({ length: 67 }, () => new AbortController());
+    const clients = Array.from({ length: 259 }, () => new AbortController());
     for (const [index, client] of clients.entries()) void ask(`t${index}`, client);
-    await until(() => reviews.length === 64);
-    clients[64]?.abort();
-    clients[65]?.abort();
+    await until(() => reviews.length === 256);
+    clients[256]?.abort();
+    clients[257]?.abort();
     clients[3]?.abort();
-    await until(() => reviews.length === 65);
-    expect(reviews[64]?.token).toBe('t66');
+    await until(() => reviews.length === 257);
+    expect(reviews[256]?.token).toBe('t258');
   });
 
   test('fails after 30 seconds, also for the tokens that wait for their turn', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       const { reviews, ask } = hangingWebhook();
-      const asked = Array.from({ length: 65 }, (_, index) => ask(`t${index}`));
-      await until(() => reviews.length === 64);
+      const asked = Array.from({ length: 257 }, (_, index) => ask(`t${index}`));
+      await until(() => reviews.length === 256);
       vi.advanceTimersByTime(30_000);
       const message = 'Post "https://login.example.com/?timeout=30s": context deadline exceeded';
       for (const each of asked) await expect(each).rejects.toThrow(message);
-      expect(reviews).toHaveLength(64);
+      expect(reviews).toHaveLength(256);
     } finally {
       vi.useRealTimers();
     }
