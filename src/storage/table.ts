@@ -30,6 +30,11 @@ interface HeldState {
   readonly remaining: Map<string, number>;
 }
 
+/** Each list at another version holds a state, whose tree may be a copy of its own. */
+const MAX_HELD_STATES = 64;
+/** The objects of all held trees of a table. */
+const MAX_HELD_ENTRIES = 2_000_000;
+
 /** The content of a table. Snapshots and forks share it. */
 export interface TableState {
   readonly tree: Tree;
@@ -121,12 +126,19 @@ export class Table {
     return { items: page.items, revision, nextAfter, remaining };
   }
 
-  /** Keeps a revision readable until a time. */
+  /** Keeps a revision readable until a time, or until too many others were used after it. */
   hold(revision: number, until: number): void {
     const held = this.#heldStates.get(revision);
-    if (held !== undefined && held.until >= until) return;
     const tree = held?.tree ?? (revision >= this.log.lastRevision ? this.#tree.clone() : this.#treeAt(revision));
-    this.#heldStates.set(revision, { tree, until, remaining: held?.remaining ?? new Map() });
+    const remaining = held?.remaining ?? new Map<string, number>();
+    // The last one in the order of use.
+    this.#heldStates.delete(revision);
+    this.#heldStates.set(revision, { tree, until: Math.max(until, held?.until ?? 0), remaining });
+    const most = Math.min(MAX_HELD_STATES, Math.max(1, Math.floor(MAX_HELD_ENTRIES / Math.max(1, tree.size))));
+    for (const oldest of this.#heldStates.keys()) {
+      if (this.#heldStates.size <= most) break;
+      this.#heldStates.delete(oldest);
+    }
   }
 
   /** Releases held states that have expired. */
@@ -134,10 +146,11 @@ export class Table {
     for (const [revision, held] of this.#heldStates) if (held.until < now) this.#heldStates.delete(revision);
   }
 
-  /** Drops events and held states up to a revision. */
+  /** Drops events up to a revision, and held states that the remaining events do not lead to: only these keep old objects. */
   dropHistoryUpTo(revision: number): void {
     this.log.dropUpTo(revision);
-    for (const held of this.#heldStates.keys()) if (held <= revision) this.#heldStates.delete(held);
+    for (const held of this.#heldStates.keys())
+      if (held <= revision || held < this.log.oldestStart) this.#heldStates.delete(held);
   }
 
   state(): TableState {

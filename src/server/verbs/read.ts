@@ -206,7 +206,9 @@ function nextPage(
   parts: ListParts,
 ): { continue: string; remainingItemCount?: number } {
   const { context, served, request, plan } = parts;
-  const issuedAt = plan.token?.issuedAt ?? context.clock.now();
+  const now = context.clock.now();
+  // A client can change its token.
+  const issuedAt = Math.min(plan.token?.issuedAt ?? now, now);
   const revision = plan.token !== undefined && plan.token.revision < 0 ? -1 : page.revision;
   if (revision > 0) context.store.hold(served.storageKey, revision, issuedAt + context.continueTokenMs);
   const token = { revision, after: relativeKey(lastKey, served, request), issuedAt };

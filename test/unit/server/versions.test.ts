@@ -251,6 +251,16 @@ describe('a continue token', () => {
     expect(await failureOf(cluster.api(ConfigMap).list({ continue: token }))).toMatchObject({ reason: 'Expired' });
   });
 
+  test('does not keep a page for longer because a client changes the time in its token', async () => {
+    const cluster = await clusterWith(['a', 'b', 'c'], memoryStorage({ continueMs: 1_000, history: 1 }));
+    const { t: _t, ...token } = JSON.parse(atob(await firstPage(cluster))) as { readonly t: number };
+    const forged = btoa(JSON.stringify({ ...token, t: 1e15 }));
+    await cluster.api(ConfigMap).list({ continue: forged, limit: 1 });
+    for (const name of ['d', 'e']) await cluster.api(ConfigMap).create({ metadata: { name } });
+    await cluster.clock.advance(1_001);
+    expect(await failureOf(cluster.api(ConfigMap).list({ continue: forged }))).toMatchObject({ reason: 'Expired' });
+  });
+
   test('accepts a different limit for every page', async () => {
     const cluster = await clusterWith(['a', 'b', 'c', 'd']);
     const second = await cluster.api(ConfigMap).list({ continue: await firstPage(cluster), limit: 2 });

@@ -182,6 +182,28 @@ describe('a held state of a table', () => {
     expect(keys(table.list({ storageKey: 'things' }, 1))).toEqual(['a/x']);
   });
 
+  test('is dropped when 64 others were used after it', () => {
+    const names = Array.from({ length: 70 }, (_, index) => `a/${index}`);
+    const table = tableOf({ maxEvents: 1_000, maxAgeMs: 60_000 }, ...names);
+    for (let revision = 1; revision <= 64; revision++) table.hold(revision, 1_000);
+    table.hold(1, 1_000);
+    table.hold(65, 1_000);
+    table.log.dropUpTo(70);
+    expect(table.list({ storageKey: 'things' }, 1).items).toHaveLength(1);
+    expect(() => table.list({ storageKey: 'things' }, 2)).toThrow(CompactedError);
+    expect(table.list({ storageKey: 'things' }, 65).items).toHaveLength(65);
+  });
+
+  test('goes with the history if no event leads to it any more', () => {
+    const table = tableOf({ maxEvents: 1, maxAgeMs: 60_000 }, 'a/x');
+    table.hold(1, 1_000);
+    for (const revision of [2, 3, 4]) put(table, `a/new-${revision}`, revision);
+    table.hold(4, 1_000);
+    table.dropHistoryUpTo(0);
+    expect(() => table.list({ storageKey: 'things' }, 1)).toThrow(CompactedError);
+    expect(table.list({ storageKey: 'things' }, 4).items).toHaveLength(4);
+  });
+
   test('returns the remaining count of a held state for pages of different sizes', () => {
     const table = tableOf({ maxEvents: 1, maxAgeMs: 60_000 }, 'a/1', 'a/2', 'a/3', 'a/4', 'a/5', 'b/1');
     table.hold(6, 1_000);
