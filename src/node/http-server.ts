@@ -12,6 +12,7 @@ import { type DialectName, dialects } from '../meta/dialect.js';
 import { systemClock } from '../util/clock.js';
 import { createPeerReader, type PeerTrust } from './client-peer.js';
 import { type Connections, trackConnections } from './connections.js';
+import { limitUnanswered } from './held-bytes.js';
 import { createListener, type Listener, type ListenerOptions, type RequestHandler } from './http-listener.js';
 import { MAX_HTTP2_HEADER_BYTES } from './incoming-request.js';
 
@@ -39,6 +40,10 @@ export interface HttpServer {
   /** Ends streams, lets other requests finish and frees the port. */
   close(): Promise<void>;
 }
+
+/** The server of a cluster in the same thread. */
+export const startClusterServer: typeof startHttpServer = (settings, handler, observer) =>
+  startHttpServer(settings, limitUnanswered(handler), observer);
 
 /** Starts a server; resolves when it accepts connections. Rejects when it cannot listen. */
 export async function startHttpServer(

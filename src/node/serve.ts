@@ -121,7 +121,7 @@ export interface ServedCluster extends AsyncDisposable {
 export async function serve(cluster: FetchTarget, options: ServeOptions = {}): Promise<ServedCluster> {
   refuseUnknownOptions('serve', options, OPTIONS);
   const { thread = false } = options;
-  if (thread === false) return serveWith(cluster, options, (await import('./http-server.js')).startHttpServer);
+  if (thread === false) return serveWith(cluster, options, (await import('./http-server.js')).startClusterServer);
   const loaded = loadHttpThread(thread === true ? undefined : thread);
   return serveWith(cluster, options, loaded.start).catch(async (error: unknown) => {
     await loaded[Symbol.asyncDispose]();

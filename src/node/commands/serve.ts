@@ -99,7 +99,7 @@ export async function runServe(
   const { anonymous } = settings;
   // The previous port, so that existing kubeconfigs keep working.
   const port = settings.port === 0 ? (credentials?.port ?? 0) : settings.port;
-  const start = thread?.start ?? (await import('../http-server.js')).startHttpServer;
+  const start = thread?.start ?? (await import('../http-server.js')).startClusterServer;
   const serveOptions: ServeOptions = {
     port,
     host,

@@ -56,6 +56,12 @@ describe('health checks that the cluster does not answer in time', () => {
     expect(await waiting).toMatchObject({ code: 500, body: 'no etcd' });
   });
 
+  test('keep the known answer when a limit has refused one', async () => {
+    const health = await primed();
+    expect(await health.answer(requestOf(), async () => answerOf(429, 'later'))).toMatchObject({ code: 429 });
+    expect(await fallback(health)).toMatchObject({ code: 200, body: 'ok' });
+  });
+
   test('get the most recent answer to the same path and credentials', async () => {
     const health = await primed();
     const sent = { path: '/livez?verbose', headers: bearer('a') };

@@ -59,6 +59,19 @@ describe('limitUnanswered', () => {
     expect(await Promise.all([long, ...short])).toHaveLength(10);
   });
 
+  test('keeps room for health checks', async () => {
+    const settle: (() => void)[] = [];
+    const send = limitUnanswered(() => new Promise<Answer>((resolve) => settle.push(() => resolve(EMPTY))), 40_000);
+    const get = (path: string) =>
+      send({ headerBytes: 2_048, method: 'GET', url: `https://127.0.0.1:6443${path}` } as IncomingRequest);
+    const others = Array.from({ length: 19 }, () => get('/api'));
+    expect(await get('/api')).toMatchObject({ code: 429 });
+    const checks = Array.from({ length: 20 }, () => get('/readyz'));
+    expect(await get('/livez')).toMatchObject({ code: 429 });
+    for (const each of settle) each();
+    expect(await Promise.all([...others, ...checks])).toEqual(Array(39).fill(EMPTY));
+  });
+
   test('does not count requests whose handler has failed', async () => {
     const send = limitUnanswered(() => Promise.reject(new Error('no')), 40_000);
     const request = { headerBytes: 20_000 } as IncomingRequest;
