@@ -59,12 +59,14 @@ async function printChanges(
   let fruitless = 0;
   while (!signal.aborted) {
     const began = clock.now();
+    let hasEvents = false;
     const options = { ...request.options, resourceVersion: version, allowWatchBookmarks: true };
     try {
       const response = await transport.send({ ...request, verb: 'watch', options, signal });
       invariant(response.type === 'watch', 'a watch was answered with an object');
       // A server ends a watch after some minutes; it continues where it was.
       for await (const event of response.watch) {
+        hasEvents = true;
         if (event.type === 'ERROR') throw new Error(event.object.message);
         requirePrintable(event.object);
         version = versionOf(event.object) ?? version;
@@ -73,8 +75,10 @@ async function printChanges(
     } catch (cause) {
       throw new Error(`the watch of ${cluster.server} ended: ${whyEnded(cause)}`, { cause });
     }
-    fruitless = clock.now() - began >= HEALTHY_WATCH_MS ? 0 : fruitless + 1;
-    if (fruitless > 0) await pause(nthDelay(fruitless), clock, signal);
+    fruitless = hasEvents || clock.now() - began >= HEALTHY_WATCH_MS ? 0 : fruitless + 1;
+    // An idle watch ends normally, so the first one is continued at once, as by the reflector.
+    const delay = nthDelay(fruitless - 1);
+    if (delay > 0) await pause(delay, clock, signal);
   }
 }
 
