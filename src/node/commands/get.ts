@@ -5,7 +5,7 @@ import type { ApiResource } from '../../http/transport/discovery.js';
 import { sendForObject } from '../../manifests/send.js';
 import { StatusError } from '../../meta/errors.js';
 import type { ApiList, ApiObject } from '../../meta/object.js';
-import type { RequestOptions } from '../../protocol/request.js';
+import { continueTokens, type RequestOptions } from '../../protocol/request.js';
 import type { Transport } from '../../protocol/transport.js';
 import {
   type CommandEnvironment,
@@ -141,20 +141,17 @@ async function readTarget(
     return [object];
   }
   const pages: ApiList[] = [];
-  const seen = new Set<string>();
+  const nextToken = continueTokens(resource.gvr.resource);
   let next: string | undefined;
   do {
-    if (next !== undefined) seen.add(next);
     const options = { ...selectorsOf(values), limit: PAGE_SIZE, ...(next === undefined ? {} : { continue: next }) };
     // A Table is no list for the transport.
     const verb = isTable ? 'get' : 'list';
     const page = await sendForObject<ApiList>(transport, { verb, ...at, options });
     requirePrintable(page, isTable ? 'Table' : 'list');
     pages.push(page);
-    next = page.metadata.continue;
-    if (next !== undefined && seen.has(next))
-      throw new Error(`the list of ${resource.gvr.resource} does not end: the server repeats a continue token`);
-  } while (next !== undefined && next !== '');
+    next = nextToken(page);
+  } while (next !== undefined);
   return pages;
 }
 
