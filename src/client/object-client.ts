@@ -9,7 +9,7 @@ import type { DraftOf, InputDraftOf, InputOf, Kind, ObjectOf, SubresourceOf } fr
 import { StatusError } from '../meta/errors.js';
 import type { ApiList } from '../meta/object.js';
 import type { Status } from '../meta/status.js';
-import type { RequestOptions } from '../protocol/request.js';
+import { continueTokens, type RequestOptions } from '../protocol/request.js';
 import { own } from '../util/json.js';
 import type { ApplyInputOf, Collection, Named, ObjectApi, SubresourceApi, SubresourceKind } from './api.js';
 import type { Endpoint } from './endpoint.js';
@@ -229,6 +229,7 @@ async function* pagesOf<Object>(
 ): AsyncGenerator<ApiList<Object>, undefined> {
   const { signal, pageSize: limit = PAGE_SIZE } = options;
   const aborted = () => signal?.aborted === true;
+  const nextToken = continueTokens(endpoint.kind.names.plural);
   let query: RequestOptions = { ...pagesOptions(options), limit };
   while (!aborted()) {
     let page: ApiList<Object>;
@@ -239,8 +240,8 @@ async function* pagesOf<Object>(
       throw error;
     }
     yield page;
-    const token = page.metadata.continue;
-    if (token === undefined || token === '') return;
+    const token = nextToken(page);
+    if (token === undefined) return;
     // No version here: the token contains it, and the server rejects a request with both.
     query = { ...selectOptions(options), limit, continue: token };
   }

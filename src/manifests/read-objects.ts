@@ -5,6 +5,7 @@ import { DEFAULT_SERVICE } from '../meta/dialect.js';
 import { StatusError } from '../meta/errors.js';
 import { qualifiedResource } from '../meta/gvk.js';
 import type { ApiList, ApiObject } from '../meta/object.js';
+import { continueTokens } from '../protocol/request.js';
 import type { Transport } from '../protocol/transport.js';
 import type { ManifestKind } from './apply.js';
 import { redactSecret } from './redact.js';
@@ -129,17 +130,14 @@ async function* pagesOf(
   { gvr }: ListedResource,
   { namespace, ...selector }: ListPlace,
 ): AsyncGenerator<ApiList> {
-  const seen = new Set<string>();
+  const nextToken = continueTokens(gvr.resource);
   let next: string | undefined;
   do {
-    if (next !== undefined) seen.add(next);
     const options = { ...selector, limit: PAGE_SIZE, ...(next === undefined ? {} : { continue: next }) };
     const list: ApiList = await listPage(transport, { verb: 'list', resource: gvr, namespace, options });
     yield list;
-    next = list.metadata.continue;
-    if (next !== undefined && seen.has(next))
-      throw new Error(`the list of ${gvr.resource} does not end: the server repeats a continue token`);
-  } while (next !== undefined && next !== '');
+    next = nextToken(list);
+  } while (next !== undefined);
 }
 
 /** A page whose token has expired is replaced by the rest at a newer version, which the error offers. */

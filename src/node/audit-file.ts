@@ -1,7 +1,7 @@
 /**
  * The file of `--audit-log-path`: one audit event per line, in JSON.
  */
-import { mkdir, open } from 'node:fs/promises';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { type AuditEvent, auditLine } from '../audit/event.js';
 import { messageOf } from '../util/message-of.js';
@@ -30,7 +30,7 @@ export async function openAuditFile(path: string, { writeOut, warn }: AuditFileC
   const file = resolve(path);
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const handle = await open(file, 'a', 0o600);
-  const buffer = new AuditBuffer((text) => handle.appendFile(text), warn, await endsWithinLine(file));
+  const buffer = new AuditBuffer((text) => handle.appendFile(text), warn, await mayEndWithinLine(file, handle));
   return {
     write: (event) => buffer.add(auditLine(event)),
     errors: () => buffer.errors,
@@ -41,16 +41,25 @@ export async function openAuditFile(path: string, { writeOut, warn }: AuditFileC
   };
 }
 
-async function endsWithinLine(file: string): Promise<boolean> {
-  const handle = await open(file, 'r');
+/**
+ * Whether the last line of a log may be incomplete, as when its content may not be read. Read through a handle of its own:
+ * one that could read, too, would keep a pipe open whose reader has ended. An error closes the log.
+ */
+async function mayEndWithinLine(file: string, log: FileHandle): Promise<boolean> {
   try {
-    const { size } = await handle.stat();
-    if (size === 0) return false;
-    const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
-    return buffer[0] !== LINE_FEED;
-  } finally {
-    await handle.close();
+    const { size } = await log.stat();
+    return size > 0 && (await lastByte(file, size)) !== LINE_FEED;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EACCES') return true;
+    await log.close();
+    throw error;
   }
+}
+
+async function lastByte(file: string, size: number): Promise<number | undefined> {
+  await using handle = await open(file, 'r');
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
+  return bytesRead === 0 ? undefined : buffer[0];
 }
 
 const LINE_FEED = 0x0a;

@@ -5,6 +5,7 @@
  * (a limit is a number) but not validated: the server rejects an unknown `fieldValidation`.
  */
 import type { GroupVersionResource } from '../meta/gvk.js';
+import type { ListMeta } from '../meta/object.js';
 import { sortedRecord } from '../util/order.js';
 import type { RequestBody } from './body.js';
 
@@ -143,6 +144,20 @@ export interface ApiRequest {
 /** Where a request comes from: `local`, `http`, the name of a controller, or `controllers` for shared informers. */
 export function sourceOf({ origin, userAgent }: Pick<ApiRequest, 'origin' | 'userAgent'>): string {
   return origin ?? (userAgent === undefined ? 'local' : 'http');
+}
+
+/**
+ * For the pages of one list: the token of the next page, undefined after the last one. Throws if the server repeats a
+ * token, because the list would not end.
+ */
+export function continueTokens(resource: string): (page: { readonly metadata: ListMeta }) => string | undefined {
+  const seen = new Set<string>();
+  return ({ metadata: { continue: token } }) => {
+    if (token === undefined || token === '') return undefined;
+    if (seen.has(token)) throw new Error(`the list of ${resource} does not end: the server repeats a continue token`);
+    seen.add(token);
+    return token;
+  };
 }
 
 /** The query of a request including the question mark; empty if there are no parameters. */

@@ -37,7 +37,7 @@ export interface RuntimeOptions {
   readonly metrics?: boolean | ((pod: RunningPod, container: string) => Usage | undefined) | undefined;
 }
 
-const MAX_VOLUME_BYTES = 512 * 1024 * 1024;
+const DEFAULT_MAX_VOLUME_BYTES = 512 * 1024 * 1024;
 
 /** A pod as the runtime sees it. */
 export type RunningPod = StoredPod;
@@ -57,7 +57,7 @@ export type RunningPod = StoredPod;
 export function runtime(options: RuntimeOptions): readonly Controller[] {
   checkRuntimeOptions(options);
   const { images, nodes = ['node-1'], hostPath = false, network = {}, metrics = false } = options;
-  const { maxVolumeBytes = MAX_VOLUME_BYTES } = options;
+  const { maxVolumeBytes = DEFAULT_MAX_VOLUME_BYTES } = options;
   return [
     nodeRegistration(nodes),
     stages(nodeStages(), { name: 'runtime-nodes' }),

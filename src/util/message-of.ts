@@ -18,7 +18,7 @@ export function printError(...values: readonly unknown[]): void {
     try {
       console.error(values.map(messageOf).join(' '));
     } catch {
-      // There is no other place to report that the console throws.
+      // The queue of a controller reports its errors here: one that was thrown would end the process instead of a retry.
     }
   }
 }

@@ -7,14 +7,13 @@
 
 import { aggregate } from '../../kinds/rbac/escalation.js';
 import { CLUSTER_ROLE_BINDINGS, RBAC_GROUP, ROLE_BINDINGS } from '../../kinds/rbac/role-rules.js';
-import type { ApiObject } from '../../meta/object.js';
 import type { AccessAttributes, AccessDecision, AccessRule, AccessRules } from '../../protocol/access.js';
 import type { User } from '../../protocol/request.js';
 import { quote } from '../../text/go/go-text.js';
 import { copyText } from '../../util/copy-text.js';
 import type { Authorizer, AuthorizerContext, AuthorizerFactory } from '../authorizer.js';
 import { type Binding, Bindings, Grant } from './bindings.js';
-import { Roles } from './roles.js';
+import { type Report, Roles } from './roles.js';
 
 /**
  * Allows exactly what roles grant.
@@ -29,6 +28,8 @@ export function rbac(): AuthorizerFactory {
 /** The number of cached namespaces; reviews may ask about namespaces that do not exist. */
 const MAX_NAMESPACES = 10_000;
 const LONGEST_NAMESPACE = 253;
+/** After so many reports, objects are reported again. */
+const MAX_REPORTED = 10_000;
 const NO_BINDINGS = new Bindings('', () => undefined);
 
 class RbacAuthorizer implements Authorizer {
@@ -36,13 +37,13 @@ class RbacAuthorizer implements Authorizer {
   readonly #roles: Roles;
   readonly #cluster: Bindings;
   readonly #namespaces = new Map<string, Bindings>();
-  /** The uids of bindings that were reported. */
+  /** The uids of roles and bindings that were reported. */
   readonly #reported = new Set<string>();
 
   constructor(context: AuthorizerContext) {
     this.#context = context;
     this.#cluster = new Bindings('', this.#reportUnreadable);
-    this.#roles = new Roles(context);
+    this.#roles = new Roles(context, this.#reportUnreadable);
   }
 
   decide(user: User, attributes: AccessAttributes): AccessDecision | undefined {
@@ -111,12 +112,13 @@ class RbacAuthorizer implements Authorizer {
     return bindings;
   }
 
-  /** Stored bindings need not be valid: one that cannot be read must not stop the decisions about other users. */
-  readonly #reportUnreadable = ({ kind, metadata: { uid, name, namespace } }: ApiObject): void => {
+  /** Stored objects need not be valid: one that cannot be read must not stop the decisions about other users. */
+  readonly #reportUnreadable: Report = ({ kind, metadata: { uid, name, namespace } }, parts) => {
     if (this.#reported.has(uid)) return;
+    if (this.#reported.size >= MAX_REPORTED) this.#reported.clear();
     this.#reported.add(uid);
     const place = namespace === undefined ? name : `${namespace}/${name}`;
-    this.#context.warn?.(`${kind} ${quote(place)} has a role or subjects that cannot be read; they are ignored`);
+    this.#context.warn?.(`${kind} ${quote(place)} has ${parts} that cannot be read; they are ignored`);
   };
 
   /** The message for bindings to roles that do not exist. */

@@ -11,7 +11,7 @@ import { quote } from '../../text/go/go-text.js';
 import { append } from '../../util/arrays.js';
 import { isRecord } from '../../util/json.js';
 import { getOrInsertComputed } from '../../util/once.js';
-import type { Role, Roles } from './roles.js';
+import type { Report, Role, Roles } from './roles.js';
 import { RuleTable } from './rule-table.js';
 
 /** No role has an empty name. */
@@ -178,7 +178,7 @@ class Grants {
 export class Bindings {
   /** Empty for the whole cluster. */
   readonly #namespace: string;
-  readonly #report: (object: ApiObject) => void;
+  readonly #report: Report;
   #objects: readonly ApiObject[] = [];
   readonly #bindings = new Map<ApiObject, Binding>();
   readonly #users = new Map<string, Grants>();
@@ -187,7 +187,7 @@ export class Bindings {
   version = -1;
 
   /** `report` is called for each binding that cannot be read in full. */
-  constructor(namespace: string, report: (object: ApiObject) => void) {
+  constructor(namespace: string, report: Report) {
     this.#namespace = namespace;
     this.#report = report;
   }
@@ -245,7 +245,7 @@ export class Bindings {
   #add(object: ApiObject): void {
     const binding = new Binding(object, this.#namespace);
     this.#bindings.set(object, binding);
-    if (binding.isDamaged) this.#report(object);
+    if (binding.isDamaged) this.#report(object, 'a role or subjects');
     binding.subjects.forEach((subject, index) => {
       const place = this.#slotOf(subject);
       if (place === undefined) return;

@@ -38,14 +38,19 @@ export class Role {
   }
 }
 
+/** Reports an object with parts that cannot be read. */
+export type Report = (object: ApiObject, parts: string) => void;
+
 export class Roles {
   readonly #context: AuthorizerContext;
+  readonly #report: Report;
   readonly #plainRoles = new WeakMap<ApiObject, Role>();
   readonly #aggregated = new WeakMap<ApiObject, { readonly sources: readonly ApiObject[]; readonly role: Role }>();
   #clusterRoles: readonly ApiObject[] | undefined;
 
-  constructor(context: AuthorizerContext) {
+  constructor(context: AuthorizerContext, report: Report) {
     this.#context = context;
+    this.#report = report;
   }
 
   /** Versions of the role resources as of the last {@link refresh}. */
@@ -66,8 +71,7 @@ export class Roles {
     if (object === undefined) return undefined;
     if (isAggregated(object)) return this.#aggregatedRole(object);
     return getOrInsertComputed(this.#plainRoles, object, () => {
-      if (hasUnreadableRules(object))
-        this.#context.warn?.(`${object.kind} "${object.metadata.name}" has rules that cannot be read`);
+      if (hasUnreadableRules(object)) this.#report(object, 'rules');
       return new Role(ownRules(object));
     });
   }

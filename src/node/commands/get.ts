@@ -5,7 +5,7 @@ import type { ApiResource } from '../../http/transport/discovery.js';
 import { sendForObject } from '../../manifests/send.js';
 import { StatusError } from '../../meta/errors.js';
 import type { ApiList, ApiObject } from '../../meta/object.js';
-import type { RequestOptions } from '../../protocol/request.js';
+import { continueTokens, type RequestOptions } from '../../protocol/request.js';
 import type { Transport } from '../../protocol/transport.js';
 import {
   type CommandEnvironment,
@@ -91,6 +91,7 @@ export function selectorsOf(values: GetValues): RequestOptions {
 /** The objects of one request: several pages of a list, or one object. */
 interface Found {
   readonly resource: ApiResource;
+  readonly isList: boolean;
   readonly answers: readonly (ApiObject | ApiList | Table)[];
 }
 
@@ -106,7 +107,8 @@ async function printObjects(
   let isMissing = false;
   for (const target of targets) {
     try {
-      found.push({ resource: target.resource, answers: await readTarget(transport, target, cluster, values) });
+      const answers = await readTarget(transport, target, cluster, values);
+      found.push({ resource: target.resource, isList: target.name === undefined, answers });
     } catch (error) {
       if (!StatusError.is(error, 'NotFound') || target.name === undefined) throw error;
       if (values['ignore-not-found'] === true) continue;
@@ -132,26 +134,24 @@ async function readTarget(
 ): Promise<(ApiObject | ApiList | Table)[]> {
   const namespace = namespaceOf(resource, cluster, values);
   const at = { resource: resource.gvr, ...(namespace === undefined ? {} : { namespace }) };
+  const isTable = transport === cluster.tables;
   if (name !== undefined) {
     const object = await sendForObject(transport, { verb: 'get', ...at, name, options: {} });
-    requirePrintable(object);
+    requirePrintable(object, isTable ? 'Table' : 'object');
     return [object];
   }
   const pages: ApiList[] = [];
-  const seen = new Set<string>();
+  const nextToken = continueTokens(resource.gvr.resource);
   let next: string | undefined;
   do {
-    if (next !== undefined) seen.add(next);
     const options = { ...selectorsOf(values), limit: PAGE_SIZE, ...(next === undefined ? {} : { continue: next }) };
     // A Table is no list for the transport.
-    const verb = transport === cluster.tables ? 'get' : 'list';
+    const verb = isTable ? 'get' : 'list';
     const page = await sendForObject<ApiList>(transport, { verb, ...at, options });
-    requirePrintable(page);
+    requirePrintable(page, isTable ? 'Table' : 'list');
     pages.push(page);
-    next = page.metadata.continue;
-    if (next !== undefined && seen.has(next))
-      throw new Error(`the list of ${resource.gvr.resource} does not end: the server repeats a continue token`);
-  } while (next !== undefined && next !== '');
+    next = nextToken(page);
+  } while (next !== undefined);
   return pages;
 }
 
@@ -174,12 +174,10 @@ function tablesText(found: readonly Found[], values: GetValues): string {
 }
 
 function objectsText(found: readonly Found[], targets: readonly NamedTarget[], values: GetValues): string {
-  const objects = found.flatMap(({ answers }) => itemsOf(answers as readonly (ApiObject | ApiList)[]));
+  const objects = found.flatMap(objectsOf);
   if (values.output === 'name') {
-    const names = found.flatMap(({ resource, answers }) =>
-      itemsOf(answers as readonly (ApiObject | ApiList)[]).map(({ metadata }) =>
-        objectName(resource.gvk, metadata.name),
-      ),
+    const names = found.flatMap((each) =>
+      objectsOf(each).map(({ metadata }) => objectName(each.resource.gvk, metadata.name)),
     );
     return names.map((name) => `${name}\n`).join('');
   }
@@ -189,8 +187,10 @@ function objectsText(found: readonly Found[], targets: readonly NamedTarget[], v
   return valueText(format, { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '' }, items: objects });
 }
 
-function itemsOf(answers: readonly (ApiObject | ApiList)[]): ApiObject[] {
-  return answers.flatMap((answer) => ('items' in answer ? (answer.items as ApiObject[]) : [answer as ApiObject]));
+function objectsOf({ isList, answers }: Found): readonly ApiObject[] {
+  return isList
+    ? (answers as readonly ApiList[]).flatMap(({ items }) => items ?? [])
+    : (answers as readonly ApiObject[]);
 }
 
 function noneFound(cluster: OpenCluster, targets: readonly NamedTarget[], values: GetValues): string {

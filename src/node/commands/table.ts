@@ -22,15 +22,17 @@ interface TableRow {
   readonly object?: { readonly metadata?: { readonly namespace?: string; readonly resourceVersion?: string } };
 }
 
+/** What a request asks for. Custom resources may have a kind such as `Table` or `PriceList`, and any fields. */
+export type AnswerType = 'object' | 'list' | 'Table';
+
 /** Throws for an object, a list or a Table without the parts that are printed: the client trusts the server. */
-export function requirePrintable(answer: unknown): void {
-  const { kind = '', items, rows, columnDefinitions } = isRecord(answer) ? answer : {};
-  const isTable = kind === 'Table';
+export function requirePrintable(answer: unknown, type: AnswerType): void {
+  const { items, rows, columnDefinitions } = isRecord(answer) ? answer : {};
   const isComplete =
     hasMetadata(answer) &&
-    (!isTable || (areAll(rows, isRow) && areAll(columnDefinitions, isColumn))) &&
-    (!String(kind).endsWith('List') || areAll(items, hasMetadata));
-  if (!isComplete) throw new Error(`the answer of the server is not a valid ${isTable ? 'Table' : 'object'}`);
+    (type !== 'Table' || (areAll(rows, isRow) && areAll(columnDefinitions, isColumn))) &&
+    (type !== 'list' || areAll(items, hasMetadata));
+  if (!isComplete) throw new Error(`the answer of the server is not a valid ${type}`);
 }
 
 function areAll(list: unknown, isValid: (item: unknown) => boolean): boolean {

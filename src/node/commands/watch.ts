@@ -51,30 +51,35 @@ async function printChanges(
   const transport = isTable ? cluster.tables : cluster.transport;
   const print = isTable ? tablePrinter(target, values, environment) : objectPrinter(target, values, environment);
   const request = requestFor(target, cluster, values);
+  const expected = isTable ? 'Table' : 'object';
   const listed = await sendForObject<ApiList | Table>(transport, { ...request, verb: isTable ? 'get' : 'list' });
-  requirePrintable(listed);
+  requirePrintable(listed, isTable ? 'Table' : 'list');
   let version = listed.metadata.resourceVersion ?? '';
-  print(listed);
+  print(listed, true);
   const { clock } = transport;
   let fruitless = 0;
   while (!signal.aborted) {
     const began = clock.now();
+    let hasEvents = false;
     const options = { ...request.options, resourceVersion: version, allowWatchBookmarks: true };
     try {
       const response = await transport.send({ ...request, verb: 'watch', options, signal });
       invariant(response.type === 'watch', 'a watch was answered with an object');
       // A server ends a watch after some minutes; it continues where it was.
       for await (const event of response.watch) {
+        hasEvents = true;
         if (event.type === 'ERROR') throw new Error(event.object.message);
-        requirePrintable(event.object);
-        version = versionOf(event.object) ?? version;
-        if (event.type !== 'BOOKMARK') print(event.object);
+        requirePrintable(event.object, expected);
+        version = versionOf(event.object, isTable) ?? version;
+        if (event.type !== 'BOOKMARK') print(event.object, false);
       }
     } catch (cause) {
       throw new Error(`the watch of ${cluster.server} ended: ${whyEnded(cause)}`, { cause });
     }
-    fruitless = clock.now() - began >= HEALTHY_WATCH_MS ? 0 : fruitless + 1;
-    if (fruitless > 0) await pause(nthDelay(fruitless), clock, signal);
+    fruitless = hasEvents || clock.now() - began >= HEALTHY_WATCH_MS ? 0 : fruitless + 1;
+    // An idle watch ends normally, so the first one is continued at once, as by the reflector.
+    const delay = nthDelay(fruitless - 1);
+    if (delay > 0) await pause(delay, clock, signal);
   }
 }
 
@@ -96,12 +101,12 @@ function requestFor({ resource, name }: NamedTarget, cluster: OpenCluster, value
 }
 
 /** The version of an object, or of the object in the only row of a Table. */
-function versionOf(object: ApiObject | Table): string | undefined {
-  const row = 'rows' in object ? (object as Table).rows?.[0]?.object : undefined;
+function versionOf(object: ApiObject | Table, isTable: boolean): string | undefined {
+  const row = isTable ? (object as Table).rows?.[0]?.object : undefined;
   return row?.metadata?.resourceVersion ?? (object.metadata.resourceVersion || undefined);
 }
 
-type Print = (answer: ApiObject | ApiList | Table) => void;
+type Print = (answer: ApiObject | ApiList | Table, isList: boolean) => void;
 
 function tablePrinter({ resource }: NamedTarget, values: GetValues, { writeOut }: CommandEnvironment): Print {
   const widths: number[] = [];
@@ -120,9 +125,9 @@ function tablePrinter({ resource }: NamedTarget, values: GetValues, { writeOut }
 
 function objectPrinter({ resource }: NamedTarget, values: GetValues, { writeOut }: CommandEnvironment): Print {
   const { gvk } = resource;
-  return (answer) => {
-    const objects = 'items' in answer && Array.isArray(answer.items) ? (answer.items as ApiObject[]) : [answer];
-    for (const object of objects as ApiObject[]) {
+  return (answer, isList) => {
+    const objects = isList ? ((answer as ApiList).items ?? []) : [answer as ApiObject];
+    for (const object of objects) {
       if (values.output === 'name') writeOut(`${objectName(gvk, object.metadata.name)}\n`);
       else if (values.output === 'yaml') writeOut(`---\n${valueText('yaml', object)}`);
       else writeOut(valueText('json', object));

@@ -27,6 +27,16 @@ test('pages follow the continue token to the end, also after an empty page', asy
   ]);
 });
 
+test('a server that repeats a token is an error, not an endless loop', async () => {
+  const { transport, everywhere } = setup(answer(pageOne), answer(pageTwo), answer(pageOne));
+  const pages: unknown[] = [];
+  const loop = async () => {
+    for await (const page of everywhere.pages()) pages.push(page);
+  };
+  await expect(loop()).rejects.toThrow('the list of widgets does not end: the server repeats a continue token');
+  expect([pages.length, transport.requests.length]).toEqual([3, 3]);
+});
+
 test('only the first page sends the version; later ones use the token', async () => {
   const { transport, everywhere } = setup(answer(pageOne), answer(pageThree));
   for await (const _ of everywhere.pages({ resourceVersion: '5', resourceVersionMatch: 'Exact' }));

@@ -1,5 +1,5 @@
 /** The buffer of the audit log file: what happens when the disk is slow, full or does not respond. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -102,6 +102,20 @@ describe('the buffer of the audit log', () => {
     rmSync(folder, { recursive: true });
     expect(torn).toBe('{"kind":');
     expect(lines.map((line) => JSON.parse(line).auditID)).toEqual(['a', 'b']);
+  });
+
+  // Root may read every file.
+  test.skipIf(process.getuid?.() === 0)('begins a line in a log that may only be written', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'audit-'));
+    const path = join(folder, 'audit.log');
+    writeFileSync(path, '{"kind":', { mode: 0o200 });
+    const log = await openAuditFile(path, { writeOut: fail, warn: fail });
+    log.write({ auditID: 'a', apiVersion: 'audit.k8s.io/v1' } as AuditEvent);
+    await log.close();
+    chmodSync(path, 0o600);
+    const lines = readFileSync(path, 'utf8').split('\n');
+    rmSync(folder, { recursive: true });
+    expect(lines).toEqual(['{"kind":', expect.stringContaining('"auditID":"a"'), '']);
   });
 
   test('/metrics counts lost events by plugin', () => {

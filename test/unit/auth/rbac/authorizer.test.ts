@@ -196,6 +196,18 @@ test('quotes names like the reference server', () => {
   );
 });
 
+test('reports a damaged role once, with its namespace, however often it is written', () => {
+  const warnings: string[] = [];
+  const cluster = fakeCluster({ roleBindings: [bind('b', 'a"', { user: 'u', kind: 'Role', namespace: 'n' })] });
+  const access = createClusterAuthorizer(rbac(), { ...cluster, warn: (warning) => warnings.push(warning) });
+  const metadata = { name: 'a"', namespace: 'n', uid: 'a' };
+  for (let time = 0; time < 3; time++) {
+    cluster.put(ROLES, { kind: 'Role', metadata, rules: 'x' } as unknown as RoleObject);
+    expect(access.decide({ user: 'u' }, attributesOf('get', 'pods', { namespace: 'n' })).allowed).toBe(false);
+  }
+  expect(warnings).toEqual(['Role "n/a\\"" has rules that cannot be read; they are ignored']);
+});
+
 test('does not keep long names of namespaces, or the text that contains a short one', () => {
   const access = createClusterAuthorizer(rbac(), fakeCluster());
   const before = liveHeap();

@@ -266,8 +266,27 @@ describe('a server that is not as expected', () => {
     expect(await run(['get', 'configmaps', '-o', format, '--kubeconfig', kubeconfig])).toEqual({
       code: 2,
       out: '',
-      err: `orchplane: the answer of the server is not a valid ${answer.kind === 'Table' ? 'Table' : 'object'}\n`,
+      err: `orchplane: the answer of the server is not a valid ${answer.kind === 'Table' ? 'Table' : 'list'}\n`,
     });
+  });
+
+  test.each([
+    { kind: 'PriceList', items: [{ price: 1 }] },
+    { kind: 'Table', rows: 3 },
+  ])('is used for single objects of a kind with fields of lists and Tables: $kind', async (fields) => {
+    const object = { apiVersion: 'example.com/v1', metadata: { name: 'a', resourceVersion: '1' }, ...fields };
+    const path = '/apis/example.com/v1';
+    const resource = { name: 'as', kind: fields.kind, namespaced: true, verbs: ['get'] };
+    const kubeconfig = await answering({
+      '/api': [200, '{"versions":[]}'],
+      '/apis': [200, '{"groups":[{"name":"example.com","versions":[{"version":"v1"}]}]}'],
+      [path]: [200, JSON.stringify({ resources: [resource] })],
+      [`${path}/namespaces/default/as/a`]: [200, JSON.stringify(object)],
+    });
+    const get = async (...args: string[]) => run(['get', ...args, '--kubeconfig', kubeconfig]);
+    const { code, out } = await get('as', 'a', '-o', 'json');
+    expect([code, JSON.parse(out)]).toEqual([0, object]);
+    expect(await get('as', 'a', '-o', 'name')).toMatchObject({ code: 0, out: expect.stringMatching(/\/a\n$/) });
   });
 
   test('is used if its discovery has values of other types', async () => {
@@ -281,7 +300,15 @@ describe('a server that is not as expected', () => {
     expect(await run(['get', 'cm', '-o', 'name', '--kubeconfig', kubeconfig])).toMatchObject({ code: 0 });
   });
 
-  test('is asked for a watch after growing pauses while it ends each watch at once', async () => {
+  const event = { type: 'MODIFIED', object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } } };
+  test.each([
+    { of: 'empty watches', events: () => [], expected: [0, 0, 1, 3, 7, 15, 31, 61] },
+    {
+      of: 'watches with an event, then empty ones',
+      events: (nth: number) => (nth <= 4 ? [event] : []),
+      expected: [0, 0, 0, 0, 0, 0, 1, 3],
+    },
+  ])('is asked again after growing pauses if it ends watches at once: $of', async ({ events, expected }) => {
     const clock = fakeClock();
     const object = { apiVersion: 'v1', kind: 'ConfigMapList', metadata: { resourceVersion: '1' }, items: [] };
     const times: number[] = [];
@@ -294,7 +321,12 @@ describe('a server that is not as expected', () => {
         times.push((clock.now() - began) / 1_000);
         return {
           type: 'watch',
-          watch: new ReadableStream({ start: (controller) => controller.close() }),
+          watch: new ReadableStream({
+            start(controller) {
+              for (const each of events(times.length)) controller.enqueue(each);
+              controller.close();
+            },
+          }),
         } as unknown as ApiResponse;
       },
     };
@@ -311,7 +343,7 @@ describe('a server that is not as expected', () => {
       await clock.advance(500);
       expect(clock.now() - began).toBeLessThan(200_000);
     }
-    expect(times).toEqual([0, 1, 3, 7, 15, 31, 61, 91]);
+    expect(times).toEqual(expected);
     stop();
     expect(await watched).toBe(0);
   });
