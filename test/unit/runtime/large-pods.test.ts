@@ -103,7 +103,7 @@ test('delays the rejection of pods whose owner replaces them on the same node', 
 test('keeps the files of a volume once, however many subPaths and containers mount it', async () => {
   const mounted: Volume[][] = [];
   const program: Program = ({ files, untilStopped }) => {
-    mounted.push(files.mounts.map(({ volume }) => volume));
+    mounted.push(files.mounts.filter(({ subPath }) => subPath !== '').map(({ volume }) => volume));
     return untilStopped();
   };
   await using running = runningCluster({ program });
