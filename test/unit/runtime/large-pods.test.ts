@@ -1,6 +1,7 @@
 /** Pods of one request whose containers would use up memory, and pods that their node rejects again and again. */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { ConfigMap, Pod, ReplicaSet } from '../../../src/kinds/index.js';
+import { commandBudget } from '../../../src/runtime/commands.js';
 import type { Volume } from '../../../src/runtime/files/file-tree.js';
 import type { Program } from '../../../src/runtime/index.js';
 import { cpuTimer } from '../../fixtures/cpu-time.js';
@@ -129,4 +130,13 @@ test('keeps the files of a volume once, however many subPaths and containers mou
     for (const each of mounted) expect(new Set(each).size).toBe(1);
     expect(new Set(mounted.flat().map((volume) => volume.entries())).size).toBe(1);
   }
+});
+
+test('asks for time in the turn of the event loop before it starts a container', async () => {
+  await using running = runningCluster({ idle });
+  const untilFree = vi.spyOn(commandBudget, 'untilFree');
+  await running.start('p', 'idle', { containers: items(20, (at) => ({ name: `c${at}`, image: 'idle' })) });
+  expect(untilFree.mock.calls.length).toBeGreaterThanOrEqual(20);
+  vi.restoreAllMocks();
+  expect((await running.pod('p')).status.phase).toBe('Running');
 });
