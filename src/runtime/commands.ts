@@ -66,12 +66,18 @@ export const builtInCommands: Readonly<Record<string, Program>> = {
   },
   tee: async ({ args, files, stdin, stdout, stderr, signal, clock }) => {
     const content = new JoinedBytes();
-    for await (const bytes of chunksOf(stdin)) {
-      stdout.write(bytes);
-      content.add(bytes);
-      if (content.length <= MAX_VOLUME_BYTES) continue;
-      stderr.write('tee: no space left on device\n');
-      return 1;
+    try {
+      for await (const bytes of chunksOf(stdin)) {
+        stdout.write(bytes);
+        // Many commands may collect their input at the same time.
+        if (content.length + bytes.length > MAX_VOLUME_BYTES || !files.reserve(bytes.length)) {
+          stderr.write('tee: ENOSPC: no space left on device\n');
+          return 1;
+        }
+        content.add(bytes);
+      }
+    } finally {
+      files.reserve(-content.length);
     }
     // One copy, however many files it is written to. A single chunk still belongs to the client.
     const entry = { bytes: content.bytes().slice(), mode: 0o644 };

@@ -21,8 +21,8 @@ export interface Volume {
 export interface FileEntry {
   readonly bytes: Uint8Array;
   readonly mode: number;
-  /** True: the bytes stay in memory without this file. */
-  readonly isCountedElsewhere?: boolean | undefined;
+  /** False: neither the file nor its content needs room, so that a container can start when its volumes are full. */
+  readonly isCounted?: boolean | undefined;
 }
 
 /** What a volume in memory can hold: clients that execute commands in a container decide how much is written. */
@@ -57,8 +57,9 @@ export class MemoryVolume implements Volume {
   readonly hostPath: string | undefined;
   readonly medium: string | undefined;
   readonly isShared: boolean;
+  /** What this volume and others share. */
+  readonly memory: VolumeMemory;
   readonly #maxBytes: number;
-  readonly #memory: VolumeMemory;
   readonly #entries = new Map<string, FileEntry>();
   /** The number of files below each directory. */
   readonly #directories = new Map<string, number>();
@@ -73,7 +74,7 @@ export class MemoryVolume implements Volume {
     this.medium = medium;
     this.isShared = isShared;
     this.#maxBytes = Math.min(maxBytes, MAX_VOLUME_BYTES);
-    this.#memory = memory;
+    this.memory = memory;
   }
 
   entries(): ReadonlyMap<string, FileEntry> {
@@ -89,11 +90,11 @@ export class MemoryVolume implements Volume {
     if (path.length > MAX_PATH_LENGTH) throw fileError('ENAMETOOLONG', path);
     const isNew = entry !== undefined && !this.#entries.has(path);
     const sizeOf = (file: FileEntry | undefined) =>
-      file === undefined ? 0 : path.length + (file.isCountedElsewhere === true ? 0 : file.bytes.length);
+      file === undefined || file.isCounted === false ? 0 : path.length + file.bytes.length;
     const added = sizeOf(entry) - sizeOf(this.#entries.get(path));
     const isFull = isNew && Math.max(this.#entries.size, this.#directories.size) >= MAX_VOLUME_FILES;
     const isTooLarge = added > 0 && this.#bytes + added > this.#maxBytes;
-    if (isFull || isTooLarge || this.#isReleased || !this.#memory.take(added)) throw fileError('ENOSPC', path);
+    if (isFull || isTooLarge || this.#isReleased || !this.memory.take(added)) throw fileError('ENOSPC', path);
     this.#bytes += added;
     if (isNew) this.#countInDirectories(path, 1);
     if (entry !== undefined) this.#entries.set(path, entry);
@@ -112,7 +113,7 @@ export class MemoryVolume implements Volume {
   /** Removes all files, because the volume is gone. A program that still runs cannot write any more. */
   release(): void {
     this.#isReleased = true;
-    this.#memory.take(-this.#bytes);
+    this.memory.take(-this.#bytes);
     this.#bytes = 0;
     this.#entries.clear();
     this.#directories.clear();
@@ -199,6 +200,11 @@ export class FileTree {
   /** The root directory without the mounted volumes. */
   get root(): Volume {
     return this.#root;
+  }
+
+  /** Counts bytes that are not in a file yet. False: there is no room. A negative number gives bytes back. */
+  reserve(bytes: number): boolean {
+    return !(this.#root instanceof MemoryVolume) || this.#root.memory.take(bytes);
   }
 
   /** All bytes of a file, or those of a range. Throws an Error with the code ENOENT if there is no such file. */

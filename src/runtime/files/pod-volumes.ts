@@ -12,9 +12,8 @@ import { PersistentVolume } from '../../kinds/core/v1/persistent-volume.js';
 import { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volume-claim.js';
 import { StatusError } from '../../meta/errors.js';
 import { Quantity } from '../../meta/quantity.js';
-import { own } from '../../util/json.js';
 import { getOrInsertComputed } from '../../util/once.js';
-import { expanded, type TextBudget } from '../kubelet/expansion.js';
+import { checkedPath, subPathOf, type TextBudget } from '../kubelet/expansion.js';
 import {
   configMapData,
   fieldValue,
@@ -37,6 +36,8 @@ import {
 type VolumeSpec = NonNullable<StoredPod['spec']['volumes']>[number];
 type ProjectedSource = NonNullable<NonNullable<VolumeSpec['projected']>['sources']>[number];
 type Entries = ReadonlyMap<string, FileEntry>;
+/** Returns the same map until the files change: what is mounted behind a subPath keeps it. */
+type Reader = () => Entries;
 
 export interface PodVolumesOptions {
   readonly shared: SharedVolumes;
@@ -54,8 +55,16 @@ interface ContainerTexts {
 }
 
 interface BoundToken {
-  readonly token: string;
+  readonly entries: Entries;
   readonly renewAtMs: number;
+}
+
+/** What fields of the pod depend on, and their values by field. */
+interface Fields {
+  readonly pod: StoredPod;
+  readonly podIP: string | undefined;
+  readonly allocatable: Readonly<Record<string, string>> | undefined;
+  readonly values: Map<string, Uint8Array>;
 }
 
 /** Tokens are renewed when this part of their lifetime has passed, and at the latest after a day. */
@@ -70,15 +79,9 @@ export class PodVolumes {
   readonly #options: PodVolumesOptions;
   readonly #volumes = new Map<string, Volume>();
   readonly #tokens = new Map<string, BoundToken>();
-  /** The files of ConfigMaps and Secrets, until these change. */
-  readonly #selections = new WeakMap<
-    KeyedSource,
-    { readonly data: KeyedData | undefined; readonly entries: Entries }
-  >();
-  /** Fields of the pod by path. */
-  #fields:
-    | { readonly pod: StoredPod; readonly podIP: string | undefined; readonly values: Map<string, Uint8Array> }
-    | undefined;
+  #fields: Fields | undefined;
+  /** The last value of each field. */
+  readonly #texts = new Map<string, { readonly text: string; readonly bytes: Uint8Array }>();
 
   constructor(context: ControllerContext, options: PodVolumesOptions) {
     this.own = new OwnVolumes(options.shared.memory);
@@ -111,13 +114,15 @@ export class PodVolumes {
 
   /** The files of a container. `root` has the files that belong to the container alone. */
   treeOf({ volumeMounts = [] }: ContainerSpec, root: Volume, { env, budget }: ContainerTexts): FileTree {
+    const frozen = new Map<LiveVolume, Volume>();
     const mounts = volumeMounts.map(({ name, mountPath, subPath = '', subPathExpr, readOnly = false }): Mount => {
       const volume = this.#volumes.get(name);
       if (volume === undefined) throw new SetupError(`cannot find volume ${JSON.stringify(name)} to mount`);
-      const path = subPathOf(subPathExpr === undefined ? subPath : expandedFully(subPathExpr, env, budget));
+      const path = subPathOf({ subPath, subPathExpr }, env, budget);
       // The files behind a subPath do not follow later changes.
-      const mounted = path !== '' && volume instanceof LiveVolume ? volume.frozen() : volume;
-      return { mountPath: normalize(checked(mountPath)), subPath: path, readOnly, volume: mounted };
+      const isFrozen = path !== '' && volume instanceof LiveVolume;
+      const mounted = isFrozen ? getOrInsertComputed(frozen, volume, () => volume.frozen()) : volume;
+      return { mountPath: normalize(checkedPath(mountPath)), subPath: path, readOnly, volume: mounted };
     });
     return new FileTree(root, mounts);
   }
@@ -130,22 +135,18 @@ export class PodVolumes {
     if (configMap !== undefined) {
       const { name: object = '', items, optional = false, defaultMode = DEFAULT_MODE } = configMap;
       const source = { kind: 'configmap', object, items, optional, defaultMode } as const;
-      this.#volumes.set(name, new LiveVolume(() => this.#keyedFiles(source)));
+      this.#volumes.set(name, new LiveVolume(this.#keyedReader(source)));
     } else if (secret !== undefined) {
       const { secretName: object = '', items, optional = false, defaultMode = DEFAULT_MODE } = secret;
       const source = { kind: 'secret', object, items, optional, defaultMode } as const;
-      this.#volumes.set(name, new LiveVolume(() => this.#keyedFiles(source)));
+      this.#volumes.set(name, new LiveVolume(this.#keyedReader(source)));
     } else if (downwardAPI !== undefined) {
       const { items, defaultMode = DEFAULT_MODE } = downwardAPI;
-      this.#volumes.set(name, new LiveVolume(() => this.#downwardFiles(items, defaultMode)));
+      this.#volumes.set(name, new LiveVolume(this.#downwardReader(items, defaultMode)));
     } else if (projected !== undefined) {
-      const { sources, defaultMode = DEFAULT_MODE } = projected;
-      this.#volumes.set(
-        name,
-        new LiveVolume(() =>
-          merged((sources ?? []).map((source, at) => this.#projectedFiles(name, source, at, defaultMode))),
-        ),
-      );
+      const { sources = [], defaultMode = DEFAULT_MODE } = projected;
+      const readers = sources.map((source, at) => this.#projectedReader(`${name}/${at}`, source, defaultMode));
+      this.#volumes.set(name, new LiveVolume(mergedReader(readers)));
     } else if (spec.emptyDir !== undefined) {
       const { medium, sizeLimit = '0' } = spec.emptyDir;
       const maxBytes = Quantity.parse(String(sizeLimit)).approximateFloat() || undefined; // As in kubelet, 0 is no limit.
@@ -157,7 +158,7 @@ export class PodVolumes {
         name,
         this.#options.shared.get(
           `host/${this.#options.pod().spec.nodeName}/${spec.hostPath.path}`,
-          checked(spec.hostPath.path),
+          checkedPath(spec.hostPath.path),
         ),
       );
     } else {
@@ -203,56 +204,73 @@ export class PodVolumes {
     return this.#options.shared.get(volume.metadata.uid);
   }
 
-  #keyedFiles(source: KeyedSource): Entries {
+  #keyedReader(source: KeyedSource): Reader {
     const { kind, object, optional } = source;
     const read = kind === 'secret' ? secretData : configMapData;
-    const data = read(this.#context, this.#namespace, object);
-    if (data === undefined && !optional) throw new SetupError(`${kind} ${JSON.stringify(object)} not found`);
-    const known = this.#selections.get(source);
-    if (known !== undefined && known.data === data) return known.entries;
-    const entries = selected(data ?? new Map(), source);
-    if (entries.size > MAX_FILES) throw tooManyFiles();
-    this.#selections.set(source, { data, entries });
-    return entries;
+    let known: { readonly data: KeyedData | undefined; readonly entries: Entries } | undefined;
+    return () => {
+      const data = read(this.#context, this.#namespace, object);
+      if (data === undefined && !optional) throw new SetupError(`${kind} ${JSON.stringify(object)} not found`);
+      if (known !== undefined && known.data === data) return known.entries;
+      const entries = selected(data ?? new Map(), source);
+      if (entries.size > MAX_FILES) throw tooManyFiles();
+      known = { data, entries };
+      return entries;
+    };
   }
 
-  #downwardFiles(items: DownwardItems = [], defaultMode: number): Entries {
+  #downwardReader(items: DownwardItems = [], defaultMode: number): Reader {
+    let known: { readonly fields: Fields; readonly entries: Entries } | undefined;
+    return () => {
+      const fields = this.#currentFields();
+      const before = known?.entries;
+      if (before !== undefined && known?.fields === fields) return before;
+      const read = new Map(
+        items.map(({ path, fieldRef, resourceFieldRef, mode = defaultMode }) => {
+          const bytes = this.#field(fields, fieldRef?.fieldPath, resourceFieldRef);
+          return [path, { bytes, mode }] as const;
+        }),
+      );
+      const isSame = before !== undefined && [...read].every(([path, { bytes }]) => before.get(path)?.bytes === bytes);
+      known = { fields, entries: isSame ? before : read };
+      return known.entries;
+    };
+  }
+
+  #currentFields(): Fields {
     const pod = this.#options.pod();
-    const allocatable = this.#context.informer(Node).get(pod.spec.nodeName ?? '')?.status.allocatable ?? {};
-    const encoder = new TextEncoder();
-    return new Map(
-      items.map(({ path, fieldRef, resourceFieldRef, mode = defaultMode }) => {
-        if (fieldRef !== undefined) return [path, { bytes: this.#field(pod, fieldRef.fieldPath), mode }];
-        const text = resourceFieldRef === undefined ? '' : resourceValue(pod, resourceFieldRef, '', allocatable);
-        return [path, { bytes: encoder.encode(text), mode }];
-      }),
-    );
+    const [podIP] = this.#options.podIPs();
+    const allocatable = this.#context.informer(Node).get(pod.spec.nodeName ?? '')?.status.allocatable;
+    const known = this.#fields;
+    if (known?.pod === pod && known.podIP === podIP && known.allocatable === allocatable) return known;
+    this.#fields = { pod, podIP, allocatable, values: new Map() };
+    return this.#fields;
   }
 
-  /** All items with the same field share its bytes: annotations may be long, and items many. */
-  #field(pod: StoredPod, path: string): Uint8Array {
-    const podIPs = this.#options.podIPs();
-    if (this.#fields?.pod !== pod || this.#fields.podIP !== podIPs[0]) {
-      this.#fields = { pod, podIP: podIPs[0], values: new Map() };
-    }
-    return getOrInsertComputed(this.#fields.values, path, () =>
-      new TextEncoder().encode(fieldValue(pod, path, podIPs)),
-    );
+  /** All items with the same field share its bytes, also later: annotations may be long, and items and containers many. */
+  #field({ pod, allocatable = {}, values }: Fields, path: string | undefined, resource: ResourceRef): Uint8Array {
+    return getOrInsertComputed(values, path ?? JSON.stringify(resource ?? ''), (key) => {
+      const ofResource = () => (resource === undefined ? '' : resourceValue(pod, resource, '', allocatable));
+      const text = path === undefined ? ofResource() : fieldValue(pod, path, this.#options.podIPs());
+      const before = this.#texts.get(key);
+      if (before?.text === text) return before.bytes;
+      const bytes = new TextEncoder().encode(text);
+      this.#texts.set(key, { text, bytes });
+      return bytes;
+    });
   }
 
-  #projectedFiles(volume: string, source: ProjectedSource, at: number, defaultMode: number): Entries {
-    const { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle } = source;
+  #projectedReader(token: string, source: ProjectedSource, defaultMode: number): Reader {
+    const { configMap, secret, downwardAPI, clusterTrustBundle } = source;
     const keyed = configMap ?? secret;
     if (keyed !== undefined) {
       const { name: object = '', items, optional = false } = keyed;
       const kind = configMap === undefined ? 'secret' : 'configmap';
-      return this.#keyedFiles({ kind, object, items, optional, defaultMode });
+      return this.#keyedReader({ kind, object, items, optional, defaultMode });
     }
-    if (downwardAPI !== undefined) return this.#downwardFiles(downwardAPI.items, defaultMode);
+    if (downwardAPI !== undefined) return this.#downwardReader(downwardAPI.items, defaultMode);
     if (clusterTrustBundle !== undefined) throw new SetupError('the runtime projects no ClusterTrustBundles');
-    if (serviceAccountToken === undefined) return new Map();
-    const { token = '' } = this.#tokens.get(`${volume}/${at}`) ?? {};
-    return new Map([[serviceAccountToken.path, { bytes: new TextEncoder().encode(token), mode: TOKEN_MODE }]]);
+    return () => this.#tokens.get(token)?.entries ?? NO_ENTRIES;
   }
 
   /** Requests the tokens of a projected volume that are missing or have to be renewed. */
@@ -275,15 +293,19 @@ export class PodVolumes {
         throw StatusError.is(error) ? new SetupError(`failed to fetch token: ${error.message}`) : error;
       });
       const ageMs = Math.min(expirationSeconds * 1000 * RENEW_AFTER, MAX_TOKEN_AGE_MS);
-      this.#tokens.set(key, { token, renewAtMs: clock.now() + ageMs });
+      const entry = { bytes: new TextEncoder().encode(token), mode: TOKEN_MODE };
+      const entries = new Map([[serviceAccountToken.path, entry]]);
+      this.#tokens.set(key, { entries, renewAtMs: clock.now() + ageMs });
     }
   }
 }
 
 const DEFAULT_MODE = 0o644;
+const NO_ENTRIES: Entries = new Map();
 
 type KeyItems = NonNullable<VolumeSpec['configMap']>['items'];
 type DownwardItems = NonNullable<NonNullable<VolumeSpec['downwardAPI']>['items']>;
+type ResourceRef = DownwardItems[number]['resourceFieldRef'];
 
 interface KeyedSource {
   readonly kind: 'configmap' | 'secret';
@@ -295,11 +317,11 @@ interface KeyedSource {
 
 /** Keeps the last content while the source cannot be read. */
 class LiveVolume implements Volume {
-  readonly #read: () => Entries;
+  readonly #read: Reader;
   #last: Entries;
 
   /** Throws SetupError if the source cannot be read now. */
-  constructor(read: () => Entries) {
+  constructor(read: Reader) {
     this.#read = read;
     this.#last = read();
   }
@@ -351,9 +373,15 @@ function selected(data: KeyedData, { kind, items, optional, defaultMode }: Keyed
   return entries;
 }
 
-function merged(parts: readonly Entries[]): Entries {
-  if (parts.reduce((sum, { size }) => sum + size, 0) > MAX_FILES) throw tooManyFiles();
-  return new Map(parts.flatMap((part) => [...part]));
+function mergedReader(readers: readonly Reader[]): Reader {
+  let known: { readonly parts: readonly Entries[]; readonly entries: Entries } | undefined;
+  return () => {
+    const parts = readers.map((read) => read());
+    if (known?.parts.every((part, at) => part === parts[at])) return known.entries;
+    if (parts.reduce((sum, { size }) => sum + size, 0) > MAX_FILES) throw tooManyFiles();
+    known = { parts, entries: new Map(parts.flatMap((part) => [...part])) };
+    return known.entries;
+  };
 }
 
 /** The most files that the live volumes of a pod may have: process images write them before anything else happens. */
@@ -361,40 +389,4 @@ const MAX_FILES = 10_000;
 
 function tooManyFiles(): SetupError {
   return new SetupError(`the volumes of a pod from ConfigMaps, Secrets and fields have more than ${MAX_FILES} files`);
-}
-
-function trimmed(path: string): string {
-  return path
-    .split('/')
-    .filter((part) => part !== '')
-    .join('/');
-}
-
-/** The limit of Linux. */
-const MAX_PATH = 4_096;
-
-/** Control characters in a path would be misunderstood by what mounts it. */
-function checked(path: string): string {
-  if (path.length > MAX_PATH) throw new SetupError(`file name too long: a path has more than ${MAX_PATH} characters`);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it looks for.
-  if (/[\0-\x1f]/.test(path)) throw new SetupError(`the path ${JSON.stringify(path)} has control characters`);
-  return path;
-}
-
-/** As in kubelet, all variables must exist. */
-function expandedFully(text: string, env: Readonly<Record<string, string>>, budget: TextBudget): string {
-  const lookUp = (name: string): string => {
-    const value = own(env, name);
-    if (value === undefined) throw new SetupError(`missing value for ${JSON.stringify(name)}`);
-    return value;
-  };
-  return expanded(text, lookUp, budget);
-}
-
-function subPathOf(path: string): string {
-  checked(path);
-  if (path.startsWith('/')) throw new SetupError(`error SubPath \`${path}\` must not be an absolute path`);
-  if (path.split('/').includes('..'))
-    throw new SetupError(`unable to provision SubPath \`${path}\`: must not contain '..'`);
-  return trimmed(path);
 }

@@ -5,6 +5,7 @@
 import { type FileTree, type MemoryVolume, normalize } from '../files/file-tree.js';
 import type { ContainerSpec } from '../program.js';
 import type { ContainerLog } from './container-log.js';
+import { checkedPath } from './expansion.js';
 import type { PodEnvironment } from './pod-environment.js';
 
 const MESSAGE_PATH = '/dev/termination-log';
@@ -12,14 +13,16 @@ const MESSAGE_BYTES = 4_096;
 const LOG_LINES = 80;
 const LOG_BYTES = 2_048;
 
-/** The root directory of a container. */
-export function rootOf(pod: PodEnvironment, { terminationMessagePath = MESSAGE_PATH }: ContainerSpec): MemoryVolume {
-  const root = pod.volumes.own.create();
+/** Writes the first files into the root directory of a container. */
+export function fillRoot(
+  root: MemoryVolume,
+  pod: PodEnvironment,
+  { terminationMessagePath = MESSAGE_PATH }: ContainerSpec,
+): void {
   const put = (path: string, bytes: Uint8Array) =>
-    root.write(normalize(path).slice(1), { bytes, mode: 0o644, isCountedElsewhere: true });
+    root.write(normalize(path).slice(1), { bytes, mode: 0o644, isCounted: false });
   for (const [path, bytes] of Object.entries(pod.systemFiles())) put(path, bytes);
-  put(terminationMessagePath, new Uint8Array());
-  return root;
+  put(checkedPath(terminationMessagePath), new Uint8Array());
 }
 
 interface ContainerEnd {

@@ -8,9 +8,9 @@ import type { ContainerStateInput, ContainerStatusInput } from '../../kinds/gene
 import { formatDuration } from '../../text/time/duration.js';
 import { own } from '../../util/json.js';
 import { messageOf } from '../../util/message-of.js';
-import type { FileTree } from '../files/file-tree.js';
+import type { FileTree, MemoryVolume } from '../files/file-tree.js';
 import type { ContainerSpec, ProcessExit, ProcessImage, RunningProcess, Usage } from '../program.js';
-import { rootOf, terminationMessage } from './container-files.js';
+import { fillRoot, terminationMessage } from './container-files.js';
 import { InputStream } from './container-input.js';
 import { ContainerLog, logMemoryOf } from './container-log.js';
 import { environmentOf } from './environment.js';
@@ -141,18 +141,19 @@ export class KubeletContainer {
       this.#failPull(spec);
       return;
     }
+    const root = this.#pod.volumes.own.create();
     try {
-      this.#begin(spec, image);
+      this.#begin(spec, image, root);
     } catch (error) {
+      this.#pod.volumes.own.release(root);
       const reason = error instanceof SetupError ? 'CreateContainerConfigError' : 'RunContainerError';
       this.#wait({ reason, message: messageOf(error) }, FIRST_BACK_OFF_MS);
       this.#event('Warning', 'Failed', `Error: ${messageOf(error)}`);
     }
   }
 
-  #begin(spec: ContainerSpec, image: ProcessImage): void {
+  #begin(spec: ContainerSpec, image: ProcessImage, root: MemoryVolume): void {
     const pod = this.#pod;
-    const { clock } = pod;
     const budget = new TextBudget(pod.textLength);
     const env = environmentOf(pod.context, {
       pod: pod.current(),
@@ -162,8 +163,9 @@ export class KubeletContainer {
       budget,
     });
     const expand = (word: string) => expanded(word, (name) => own(env, name), budget);
-    const files = pod.volumes.treeOf(spec, rootOf(pod, spec), { env, budget });
-    const log = new ContainerLog(clock, logMemoryOf(pod.context));
+    fillRoot(root, pod, spec);
+    const files = pod.volumes.treeOf(spec, root, { env, budget });
+    const log = new ContainerLog(pod.clock, logMemoryOf(pod.context));
     const input = new InputStream(spec.stdin === true);
     const process = image.start({
       pod: pod.current(),
@@ -177,7 +179,7 @@ export class KubeletContainer {
       stderr: (bytes) => log.write('stderr', bytes),
       network: pod.network,
       client: pod.client,
-      clock,
+      clock: pod.clock,
       onUsage: (usage) => {
         this.usage = usage;
       },
@@ -199,7 +201,7 @@ export class KubeletContainer {
       exec: (command, timeoutMs) => pod.execute(this, command, timeoutMs),
     });
     const ended = new AbortController();
-    const times = { startedAt: pod.context.now(), startedMs: clock.now() };
+    const times = { startedAt: pod.context.now(), startedMs: pod.clock.now() };
     const run: ContainerRun = { process, image, ...times, env, files, budget, input, probes, ended: ended.signal };
     this.#run = run;
     pod.textLength += budget.used;
@@ -253,12 +255,10 @@ export class KubeletContainer {
     const run = this.#run;
     if (run === undefined) return Promise.resolve();
     const grace = graceMs ?? Number(this.#pod.current().spec.terminationGracePeriodSeconds ?? 30) * 1000;
-    const { clock } = this.#pod;
-    const kill = (): void => run.process.kill('SIGKILL');
     // A preStop hook that takes the whole time leaves the process a moment for its end.
     const hasHook = grace > 0 && this.#spec.lifecycle?.preStop !== undefined;
     const killMs = Math.max(0, grace) + (hasHook ? MIN_GRACE_MS : 0);
-    const undo = clock.after(killMs, kill, { background: killMs > 0 });
+    const undo = this.#pod.clock.after(killMs, () => run.process.kill('SIGKILL'), { background: killMs > 0 });
     void run.process.exit.then(undo);
     this.#stopping ??= this.#stopGracefully(run, grace, why);
     this.#pod.busyFor(run.process.exit);

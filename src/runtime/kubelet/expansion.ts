@@ -2,6 +2,7 @@
  * References to variables in commands, arguments and variables of containers: `$(NAME)`.
  * upstream: third_party/forked/golang/expansion/expand.go
  */
+import { own } from '../../util/json.js';
 import { SetupError } from './references.js';
 
 /** What the variables, the command, the arguments and the paths of a container may have together: Linux allows 2 MiB. */
@@ -70,4 +71,42 @@ export function expanded(text: string, lookUp: (name: string) => string | undefi
     } else at++;
   }
   return result + budget.take(text.slice(from));
+}
+
+/** The limit of Linux. */
+const MAX_PATH = 4_096;
+
+/** Control characters in a path would be misunderstood by what mounts it. */
+export function checkedPath(path: string): string {
+  if (path.length > MAX_PATH) throw new SetupError(`file name too long: a path has more than ${MAX_PATH} characters`);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it looks for.
+  if (/[\0-\x1f]/.test(path)) throw new SetupError(`the path ${JSON.stringify(path)} has control characters`);
+  return path;
+}
+
+/** As in kubelet, all variables must exist. */
+function expandedFully(text: string, env: Readonly<Record<string, string>>, budget: TextBudget): string {
+  const lookUp = (name: string): string => {
+    const value = own(env, name);
+    if (value === undefined) throw new SetupError(`missing value for ${JSON.stringify(name)}`);
+    return value;
+  };
+  return expanded(text, lookUp, budget);
+}
+
+/** The directory or file of a volume that a container mounts, without leading or trailing slash. */
+export function subPathOf(
+  { subPath, subPathExpr }: { readonly subPath: string; readonly subPathExpr: string | undefined },
+  env: Readonly<Record<string, string>>,
+  budget: TextBudget,
+): string {
+  const path = subPathExpr === undefined ? subPath : expandedFully(subPathExpr, env, budget);
+  checkedPath(path);
+  if (path.startsWith('/')) throw new SetupError(`error SubPath \`${path}\` must not be an absolute path`);
+  if (path.split('/').includes('..'))
+    throw new SetupError(`unable to provision SubPath \`${path}\`: must not contain '..'`);
+  return path
+    .split('/')
+    .filter((part) => part !== '')
+    .join('/');
 }

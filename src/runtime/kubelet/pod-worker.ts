@@ -16,6 +16,7 @@ import { timeToMs } from '../../text/time/time.js';
 import type { Clock, Undo } from '../../util/clock.js';
 import { deepEqual } from '../../util/json.js';
 import { getOrInsertComputed } from '../../util/once.js';
+import { commandBudget } from '../commands.js';
 import type { SharedVolumes } from '../files/file-tree.js';
 import { PodVolumes } from '../files/pod-volumes.js';
 import type { ClusterNetwork } from '../network/types.js';
@@ -238,8 +239,8 @@ export class PodWorker implements PodEnvironment {
       // A token that cannot be renewed does not stop the containers.
       if (!this.#isMounted) return MOUNT_RETRY_MS;
     }
-    const { renewAtMs: renewal = Infinity } = this.volumes;
-    return Math.min(this.#startContainers(), Math.max(MOUNT_RETRY_MS, renewal - this.clock.now()));
+    const dueMs = await this.#startContainers();
+    return Math.min(dueMs, Math.max(MOUNT_RETRY_MS, (this.volumes.renewAtMs ?? Infinity) - this.clock.now()));
   }
 
   async #mount(): Promise<void> {
@@ -267,18 +268,18 @@ export class PodWorker implements PodEnvironment {
     for (const { name } of ephemeralContainers) add(name, 'ephemeral');
   }
 
-  #startContainers(): number {
+  async #startContainers(): Promise<number> {
     const waits: number[] = [];
-    const start = (container: KubeletContainer): void => {
-      const { waitMs } = container;
-      if (waitMs === 0) container.start();
-      else container.showBackOff();
-      if (!container.isRunning) waits.push(Math.max(waitMs, container.waitMs));
+    const start = async (container: KubeletContainer): Promise<void> => {
+      await commandBudget.untilFree(this.clock); // An environment may have megabytes.
+      if (container.waitMs > 0) container.showBackOff();
+      else if (!this.#isAbandoned) container.start();
+      if (!container.isRunning) waits.push(container.waitMs);
     };
     const earliest = () => Math.min(Infinity, ...waits);
     for (const container of this.#withRole('init', 'sidecar')) {
       if (container.role === 'sidecar') {
-        if (!container.isRunning && !this.#isFinishing) start(container);
+        if (!container.isRunning && !this.#isFinishing) await start(container);
         if (!container.isStarted && !this.#isInitialized && !this.#isFinishing) return earliest();
         continue;
       }
@@ -287,17 +288,17 @@ export class PodWorker implements PodEnvironment {
         this.#finish('Failed');
         return earliest();
       }
-      if (!container.isRunning) start(container);
+      if (!container.isRunning) await start(container);
       return earliest();
     }
     this.#isInitialized = true;
     const isFirstStart = (container: KubeletContainer) =>
       container.exitCode === undefined && container.log === undefined;
     for (const container of this.#withRole('main')) {
-      if (!container.isRunning && (isFirstStart(container) || this.#restarts(container))) start(container);
+      if (!container.isRunning && (isFirstStart(container) || this.#restarts(container))) await start(container);
     }
     for (const container of this.#withRole('ephemeral')) {
-      if (!container.isRunning && isFirstStart(container)) start(container);
+      if (!container.isRunning && isFirstStart(container)) await start(container);
     }
     this.#finishIfEnded();
     return earliest();

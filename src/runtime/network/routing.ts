@@ -173,11 +173,21 @@ export class Router {
     const isPort = (candidate: ServicePort): boolean => candidate.port === port;
     const [node] = this.#nodesAt(address);
     const nodePorts = node === undefined ? [] : this.#byNodePort(String(port));
+    const externals = this.#isServedByPods(address, port) ? [] : this.#byExternalIp(address);
     return (
       matchOf(this.#byClusterIp(address), isPort, { isExternal: false }) ??
-      matchOf(this.#byExternalIp(address), isPort, { isExternal: true }) ??
+      matchOf(externals, isPort, { isExternal: true }) ??
       matchOf(nodePorts, ({ nodePort }) => nodePort === port, { isExternal: true, node: node?.metadata.name })
     );
+  }
+
+  /**
+   * Authors of Services write external addresses: those of pods would lead probes and proxies to pods of others. Nodes share
+   * theirs with pods in their network, which keep the ports on which they listen.
+   */
+  #isServedByPods(address: string, port: number): boolean {
+    const isServer = (pod: StoredPod) => pod.spec.hostNetwork !== true || this.#parts.listens(pod, port);
+    return isPodAddress(address) || this.#addresses.podsAt(address).some(isServer);
   }
 
   /** Connects to an address without translation. */

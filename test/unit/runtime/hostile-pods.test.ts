@@ -285,8 +285,52 @@ test('the volumes of a runtime have a limit together, and give it back when they
   expect(await write('two', '/file', 1_500)).toContain('ENOSPC');
   await cluster.api(Pod).delete('one', { gracePeriodSeconds: 0 });
   await cluster.settle();
-  expect(await write('two', '/file', 1_500)).toBe('');
-  expect(await write('two', '/file', 2_500)).toBe('');
+  expect(await write('two', '/file', 1_200)).toBe('');
+  // The input is in memory together with the file that it replaces.
+  expect(await write('two', '/file', 2_500)).toBe('tee: ENOSPC: no space left on device\n');
+  expect(await write('two', '/file', 1_200)).toBe('');
+});
+
+test('commands that collect their input share the memory of volumes, and give it back', async () => {
+  await using running = runningCluster({ idle }, { maxVolumeBytes: 3_000 });
+  const { cluster } = running;
+  await running.start('box', 'idle');
+  const endless = new TransformStream<Uint8Array, Uint8Array>();
+  const input = endless.writable.getWriter();
+  const collecting = cluster.exec('box', ['tee', '/one'], { stdin: endless.readable });
+  await input.write(new Uint8Array(2_000));
+  await cluster.settle();
+  const other = () => cluster.exec('box', ['tee', '/two'], { stdin: 'x'.repeat(1_500) });
+  expect((await other()).stderr).toBe('tee: ENOSPC: no space left on device\n');
+  void input.write(new Uint8Array(1_500));
+  expect((await collecting).exitCode).toBe(1);
+  expect((await other()).stderr).toBe('');
+});
+
+test('a container starts when the memory of volumes is full', async () => {
+  await using running = runningCluster({ idle }, { maxVolumeBytes: 0 });
+  await running.start('box', 'idle');
+  expect((await running.pod('box')).status.phase).toBe('Running');
+  expect((await running.cluster.exec('box', ['cat', '/etc/hostname'])).stdout).toBe('box\n');
+  expect((await running.cluster.exec('box', ['tee', '/file'], { stdin: 'x' })).stderr).toContain('ENOSPC');
+});
+
+test('a container whose start fails leaves no files behind', async () => {
+  const release = vi.spyOn(MemoryVolume.prototype, 'release');
+  await using running = runningCluster({ idle });
+  const fails = {
+    path: { terminationMessagePath: `/${'x'.repeat(4_096)}` },
+    mount: { volumeMounts: [{ name: 'v', mountPath: '/v', subPathExpr: '$(X)' }] },
+  };
+  const containers = Object.entries(fails).map(([name, spec]) => ({ name, image: 'idle', ...spec }));
+  await running.start('bad', 'idle', { containers, volumes: [{ name: 'v', emptyDir: {} }] });
+  const { containerStatuses = [] } = (await running.pod('bad')).status;
+  expect(containerStatuses.map(({ state: { waiting } }) => waiting?.message)).toEqual([
+    'file name too long: a path has more than 4096 characters',
+    'missing value for "X"',
+  ]);
+  expect(release).toHaveBeenCalledTimes(2);
+  vi.restoreAllMocks();
 });
 
 test('the files of a container are given back when it ends', async () => {

@@ -1,6 +1,9 @@
 /** Pods of one request whose containers would use up memory, and pods that their node rejects again and again. */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { ConfigMap, Pod, ReplicaSet } from '../../../src/kinds/index.js';
+import { commandBudget } from '../../../src/runtime/commands.js';
+import type { Volume } from '../../../src/runtime/files/file-tree.js';
+import type { Program } from '../../../src/runtime/index.js';
 import { cpuTimer } from '../../fixtures/cpu-time.js';
 import { idle, type RunningCluster, runningCluster } from './fixture.js';
 
@@ -96,4 +99,44 @@ test('delays the rejection of pods whose owner replaces them on the same node', 
     containers: [{ name: 'c', image: 'idle', resources: { requests: { cpu: '1' } } }],
   });
   expect((await running.pod('small')).status.phase).toBe('Running');
+});
+
+test('keeps the files of a volume once, however many subPaths and containers mount it', async () => {
+  const mounted: Volume[][] = [];
+  const program: Program = ({ files, untilStopped }) => {
+    mounted.push(files.mounts.filter(({ subPath }) => subPath !== '').map(({ volume }) => volume));
+    return untilStopped();
+  };
+  await using running = runningCluster({ program });
+  await running.cluster.api(ConfigMap).create({ metadata: { name: 'map' }, data: { a: 'x' } });
+  const fields = { items: [{ path: 'a', fieldRef: { fieldPath: 'metadata.name' } }] };
+  const volumes = [
+    { name: 'projected', projected: { sources: [{ configMap: { name: 'map' } }, { downwardAPI: fields }] } },
+    { name: 'fields', downwardAPI: fields },
+  ];
+  for (const { name } of volumes) {
+    const volumeMounts = items(3, (at) => ({ name, mountPath: `/m${at}`, subPath: 'a' }));
+    // The status of the pod changes between the starts.
+    const initContainers = items(2, (at) => ({
+      name: `i${at}`,
+      image: 'program',
+      restartPolicy: 'Always' as const,
+      volumeMounts,
+    }));
+    const containers = items(2, (at) => ({ name: `c${at}`, image: 'program', volumeMounts }));
+    mounted.length = 0;
+    await running.start(name, 'program', { volumes, initContainers, containers });
+    expect(mounted).toHaveLength(4);
+    for (const each of mounted) expect(new Set(each).size).toBe(1);
+    expect(new Set(mounted.flat().map((volume) => volume.entries())).size).toBe(1);
+  }
+});
+
+test('asks for time in the turn of the event loop before it starts a container', async () => {
+  await using running = runningCluster({ idle });
+  const untilFree = vi.spyOn(commandBudget, 'untilFree');
+  await running.start('p', 'idle', { containers: items(20, (at) => ({ name: `c${at}`, image: 'idle' })) });
+  expect(untilFree.mock.calls.length).toBeGreaterThanOrEqual(20);
+  vi.restoreAllMocks();
+  expect((await running.pod('p')).status.phase).toBe('Running');
 });

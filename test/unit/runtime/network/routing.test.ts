@@ -213,6 +213,21 @@ describe('addresses of Services', () => {
     expect(await self.get('http://198.51.100.3/')).toBe('dial tcp 198.51.100.3:80: connect: no route to host');
   });
 
+  test('do not include external addresses that are those of pods', async () => {
+    const self = await webPods();
+    await self.pod('other/victim', '10.1.0.7');
+    await self.pod('other/host', '192.168.0.1', { spec: { hostNetwork: true } });
+    self.serve('other/victim');
+    self.serve('other/host', 81);
+    const ports = [80, 81, 82].map((port) => ({ name: `p${port}`, port, targetPort: 80 }));
+    await self.service('team/web', { externalIPs: ['10.1.0.7', '10.244.0.99', '192.168.0.1'], ports });
+    expect(await self.get('http://10.1.0.7/')).toBe('other/victim');
+    expect(await self.get('http://10.1.0.7:81/')).toBe(refused('10.1.0.7:81'));
+    expect(await self.get('http://10.244.0.99/')).toBe(refused('10.244.0.99:80'));
+    expect(await self.get('http://192.168.0.1:81/')).toBe('other/host');
+    expect(await several(self, 'http://192.168.0.1:82/', 2)).toBe('a b');
+  });
+
   test('include node ports at the addresses of all nodes', async () => {
     const self = await webPods();
     await self.service('team/web', { type: 'NodePort', ports: [{ port: 80, nodePort: 30080 }] });
