@@ -12,7 +12,7 @@ import { entries, manifest, requireBuild, root } from './manifest.js';
 /** The maximum size of each entry in kB (1000 bytes). Raise a number only together with the change that needs it. */
 const BUDGET_KB: Readonly<Record<string, number>> = {
   // All built-in kinds; `core` is the same without them. A quarter of it is for custom resources: CEL and schemas. Limits against
-  // expensive requests and the owners of fields in other versions take 3 kB of it, less in the other entries.
+  // expensive requests and the owners of fields in other versions take 4 kB of it, less in the other entries.
   index: 496.1,
   // Includes journals, initial states and time travel, about 4 kB.
   core: 144.4,
@@ -87,26 +87,26 @@ const PAGES: readonly {
   {
     name: 'ConfigMap alone',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap] }));",
-    budget: 130,
+    budget: 131.1,
     // A text of the pod code, which must not be in the bundle.
     without: /terminationGracePeriodSeconds|unhealthyPodEvictionPolicy|undeclared reference to/,
   },
   {
     name: 'three kinds',
     code: "import { createCluster } from 'orchplane/core'; import { ConfigMap, Lease, Role } from 'orchplane/kinds'; console.log(createCluster({ kinds: [ConfigMap, Lease, Role] }));",
-    budget: 133.5,
+    budget: 134.8,
     without: /terminationGracePeriodSeconds|unhealthyPodEvictionPolicy/,
   },
   {
     name: 'a client of a cluster elsewhere',
     code: "import { createClient } from 'orchplane/core'; import { httpTransport } from 'orchplane/http'; console.log(createClient({ transport: httpTransport({ baseUrl: 'http://localhost' }) }));",
-    budget: 44.5,
+    budget: 44.7,
     without: /terminationGracePeriodSeconds|unhealthyPodEvictionPolicy/,
   },
   {
     name: 'all kinds',
     code: "import { createCluster } from 'orchplane'; console.log(createCluster());",
-    budget: 467.9,
+    budget: 469.2,
   },
 ];
 
