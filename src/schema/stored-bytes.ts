@@ -4,7 +4,7 @@
 import type { ApiObject } from '../meta/object.js';
 import { escapeForPages, printJson } from '../util/json.js';
 import { hasMoreCharacters } from '../util/json-bytes.js';
-import type { ObjectNode, ScalarType, SchemaNode } from './schema-node.js';
+import type { ListNode, MapNode, ObjectNode, ScalarType, SchemaNode } from './schema-node.js';
 
 /** A character has at most three bytes in UTF-8, and six with an escape of JSON. */
 const MOST_BYTES_PER_CHARACTER = 6;
@@ -46,20 +46,31 @@ function protobufBytes(node: SchemaNode, value: unknown): number {
       return bytes;
     }
     case 'list':
-      return (value as readonly unknown[]).reduce<number>(
-        (bytes, item) => bytes + TAG_BYTES + protobufBytes(node.items, item),
-        0,
-      );
     case 'map':
-      return Object.entries(value).reduce(
-        (bytes, [key, item]) => bytes + 3 * TAG_BYTES + utf8Bytes(key) + protobufBytes(node.values, item),
-        0,
-      );
+      return rememberedBytes(node, value);
     case 'scalar':
       return scalarBytes(node.scalar, value);
     case 'any':
       return jsonBytes(value);
   }
+}
+
+/** The bytes of long lists and maps, which are frozen: most writes change only a few parts of an object. */
+const longParts = new WeakMap<object, number>();
+const LONG_BYTES = 4_096;
+
+function rememberedBytes(node: ListNode | MapNode, value: object): number {
+  const known = longParts.get(value);
+  if (known !== undefined) return known;
+  let bytes = 0;
+  if (node.type === 'list') {
+    for (const item of value as readonly unknown[]) bytes += TAG_BYTES + protobufBytes(node.items, item);
+  } else {
+    for (const [key, item] of Object.entries(value))
+      bytes += 3 * TAG_BYTES + utf8Bytes(key) + protobufBytes(node.values, item);
+  }
+  if (bytes > LONG_BYTES && Object.isFrozen(value)) longParts.set(value, bytes);
+  return bytes;
 }
 
 /** Numbers have no length. */
@@ -71,6 +82,13 @@ function scalarBytes(type: ScalarType, value: unknown): number {
   return type === 'bytes' ? (value.length * 3) / 4 : utf8Bytes(value);
 }
 
+/** Without an encoder: there may be many short texts. */
 function utf8Bytes(text: string): number {
-  return new TextEncoder().encode(text).length;
+  let bytes = text.length;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    // Two surrogates have four bytes together.
+    if (unit > 0x7f) bytes += unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 1 : 2;
+  }
+  return bytes;
 }
