@@ -85,7 +85,8 @@ describe.skipIf(!hasEtcd)('a cluster in three members of etcd', () => {
         reason: 'Timeout',
         message: 'Timeout: etcdserver: request timed out',
       });
-      expect(response.ms).toBeLessThan(16_000);
+      // A busy machine takes longer; a client would wait for a minute.
+      expect(response.ms).toBeLessThan(30_000);
     }
     expect(impatient.ms).toBeLessThan(2_000);
     expect(JSON.parse(impatient.text)).toMatchObject({
