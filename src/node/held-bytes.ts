@@ -77,7 +77,7 @@ export function limitUnanswered<Rest extends readonly unknown[]>(
   return async (request, ...rest) => {
     const bytes = Math.max(request.headerBytes, MIN_REQUEST_BYTES);
     const isShort = bytes <= MAX_SHORT_BYTES;
-    // There is room for health checks: whoever makes them may restart a server that does not answer.
+    // Health checks have room of their own: a supervisor restarts a server that does not answer them.
     const limit = isShort && isHealthCheck(request) ? 2 * maxBytes : isShort ? maxBytes : maxBytes / 2;
     if (unanswered + bytes > limit) return TOO_MANY_REQUESTS;
     unanswered += bytes;
