@@ -4,6 +4,7 @@
  * it, and a client can begin long ones on many connections.
  */
 import type { Answer } from '../protocol/http.js';
+import { realTime } from '../util/clock.js';
 import { isHealthCheck } from './health-answers.js';
 import type { IncomingRequest } from './incoming-request.js';
 
@@ -53,6 +54,8 @@ const MAX_UNANSWERED_BYTES = 32 * 1024 * 1024;
 const MIN_REQUEST_BYTES = 2 * 1024;
 /** Requests with longer headers may take up half of the limit, so that there is room for those of most clients. */
 const MAX_SHORT_BYTES = 8 * 1024;
+/** A request whose body takes longer to arrive gives way to others: flow control cannot limit it. */
+const MAX_BODY_DELAY_MS = 1_000;
 
 /** As flow control answers, which only authenticated requests get to. */
 const TOO_MANY_REQUESTS: Answer = {
@@ -65,26 +68,50 @@ const TOO_MANY_REQUESTS: Answer = {
   body: 'Too many requests, please try again later.\n',
 };
 
+interface Unanswered {
+  readonly request: IncomingRequest;
+  readonly since: number;
+  /** 0 when it has been disconnected. */
+  bytes: number;
+}
+
 /**
  * Answers requests with 429 while too many are unanswered. Those of clients that have disconnected count as well: they stay
- * in memory until the handler notices, and no flow control limits them before they are authenticated.
+ * in memory until the handler notices, and no flow control limits them before they are authenticated. Clients that do not
+ * send the bodies of their requests are disconnected first, those that have taken the longest time before others.
  */
 export function limitUnanswered<Rest extends readonly unknown[]>(
   handler: (request: IncomingRequest, ...rest: Rest) => Promise<Answer>,
   maxBytes = MAX_UNANSWERED_BYTES,
 ): (request: IncomingRequest, ...rest: Rest) => Promise<Answer> {
   let unanswered = 0;
+  /** The requests with a body, the oldest first. */
+  const uploads = new Set<Unanswered>();
+  const makeRoom = (limit: number): void => {
+    for (const upload of uploads) {
+      if (unanswered <= limit || realTime() - upload.since < MAX_BODY_DELAY_MS) return;
+      uploads.delete(upload);
+      if (upload.request.isReceived) continue;
+      unanswered -= upload.bytes;
+      upload.bytes = 0;
+      upload.request.disconnect();
+    }
+  };
   return async (request, ...rest) => {
     const bytes = Math.max(request.headerBytes, MIN_REQUEST_BYTES);
     const isShort = bytes <= MAX_SHORT_BYTES;
     // Health checks have room of their own: a supervisor restarts a server that does not answer them.
     const limit = isShort && isHealthCheck(request) ? 2 * maxBytes : isShort ? maxBytes : maxBytes / 2;
+    makeRoom(limit - bytes);
     if (unanswered + bytes > limit) return TOO_MANY_REQUESTS;
     unanswered += bytes;
+    const entry = { request, bytes, since: realTime() };
+    if (request.hasBody) uploads.add(entry);
     try {
       return await handler(request, ...rest);
     } finally {
-      unanswered -= bytes;
+      uploads.delete(entry);
+      unanswered -= entry.bytes;
     }
   };
 }

@@ -113,6 +113,16 @@ export class IncomingRequest extends AbortableRequest implements HttpRequest {
     return announcesBody(this.#message);
   }
 
+  /** Whether the whole body has arrived. */
+  get isReceived(): boolean {
+    return this.#message.complete;
+  }
+
+  /** Closes the connection, over HTTP/2 only the stream. */
+  disconnect(): void {
+    (isHttp2(this.#message) ? this.#message.stream : this.#message.socket).destroy();
+  }
+
   /** Null when the headers announce no body. */
   get body(): ReadableStream<Uint8Array> | null {
     if (!this.hasBody) return null;

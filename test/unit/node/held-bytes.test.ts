@@ -1,5 +1,5 @@
 /** The limit of messages of WebSockets that are in memory. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { HeldBytes, limitUnanswered } from '../../../src/node/held-bytes.js';
 import type { IncomingRequest } from '../../../src/node/incoming-request.js';
 import type { Answer } from '../../../src/protocol/http.js';
@@ -70,6 +70,33 @@ describe('limitUnanswered', () => {
     expect(await get('/livez')).toMatchObject({ code: 429 });
     for (const each of settle) each();
     expect(await Promise.all([...others, ...checks])).toEqual(Array(39).fill(EMPTY));
+  });
+
+  test('disconnects the clients first that do not send their bodies', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const closed: string[] = [];
+    const send = limitUnanswered(() => new Promise<Answer>(() => undefined), 40_000);
+    const upload = (name: string, isReceived = false) =>
+      send({
+        headerBytes: 8_000,
+        hasBody: true,
+        isReceived,
+        disconnect: () => closed.push(name),
+      } as unknown as IncomingRequest);
+    for (const name of ['a', 'b']) void upload(name);
+    void upload('received', true);
+    vi.advanceTimersByTime(1_000);
+    void upload('young');
+    void upload('c');
+    expect(closed).toEqual([]);
+    void upload('d');
+    expect(closed).toEqual(['a']);
+    void upload('e');
+    expect(closed).toEqual(['a', 'b']);
+    // The others have been waiting for less than a second.
+    expect(await upload('f')).toMatchObject({ code: 429 });
+    expect(closed).toEqual(['a', 'b']);
   });
 
   test('does not count requests whose handler has failed', async () => {
