@@ -8,10 +8,11 @@ import type { RequestAuthenticator, TokenReader } from '../auth/authentication.j
 import { accessDeniedError } from '../auth/authorizer.js';
 import { ADMINISTRATOR, ANONYMOUS_USER, completeUser } from '../auth/identity.js';
 import { readImpersonation } from '../auth/impersonation.js';
-import { errors } from '../meta/errors.js';
+import { errors, failure } from '../meta/errors.js';
 import type { AccessAttributes, AccessDecision } from '../protocol/access.js';
 import type { HttpRequest } from '../protocol/http.js';
 import type { User } from '../protocol/request.js';
+import { quote } from '../text/go/go-text.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
 import type { ResourceRoute, Route } from './path.js';
 import { percentDecode } from './path.js';
@@ -65,10 +66,46 @@ export function identify(request: HttpRequest, options: IdentifyOptions): MaybeP
     if (own !== undefined) return own;
     const isRefused = !options.isOpen && !options.allowsAnonymous;
     if (peer?.type === 'refused' || isRefused) throw errors.unauthorized('Unauthorized');
+    if (options.isOpen) refuseForeignPages(request);
     const fallback = options.isOpen ? ADMINISTRATOR_IDENTITY : ANONYMOUS_IDENTITY;
     return header.type === 'spaced' ? { ...fallback, warnings: [EXTRA_SPACE] } : fallback;
   });
 }
+
+/**
+ * Throws 403 if a browser may have sent the request for a page of another host. A page can send requests to this machine
+ * without asking anyone, also under a name of its own that it lets resolve to this machine.
+ */
+function refuseForeignPages({ headers, remote }: HttpRequest): void {
+  const origin = headers.get('origin');
+  // Only a connection of a network has a remote address.
+  const host = remote === undefined ? null : headers.get('host');
+  const isForeignPage = origin !== null && !isOriginAllowed(origin, headers.get('host') ?? '');
+  if (!isForeignPage && (host === null || !isPublicHost(host))) return;
+  const sender = isForeignPage ? `of the page ${quote(origin)}` : `to the host ${quote(host ?? '')}`;
+  const message = `requests ${sender} need credentials: without them, only local clients are administrators of this cluster`;
+  throw failure({ reason: 'Forbidden', message });
+}
+
+/** Whether a page is from the server's own host or from this machine. */
+export function isOriginAllowed(origin: string, host: string): boolean {
+  if (!URL.canParse(origin)) return false;
+  const { hostname } = new URL(origin);
+  return LOOPBACK.test(hostname) || hostname === hostnameOf(host);
+}
+
+/** Whether anyone may own the name: it is no address, and not reserved for local networks, clusters and tests. */
+function isPublicHost(host: string): boolean {
+  const hostname = hostnameOf(host) ?? '';
+  return /\.[^.\d][^.]*\.?$/.test(hostname) && !RESERVED_DOMAIN.test(hostname);
+}
+
+function hostnameOf(host: string): string | undefined {
+  return URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : undefined;
+}
+
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+const RESERVED_DOMAIN = /\.(localhost|local|internal|test|example|invalid|svc|home\.arpa)\.?$/;
 
 type AuthorizationHeader = { readonly type: 'token'; readonly token: string } | { readonly type: 'none' | 'spaced' };
 

@@ -6,6 +6,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { WebSocket, WebSocketServer } from 'ws';
+import { isOriginAllowed } from '../http/access.js';
 import { isByteSource } from '../http/answer.js';
 import { readSubprotocols } from '../http/subprotocols.js';
 import { StatusError } from '../meta/errors.js';
@@ -29,18 +30,6 @@ export function isWebSocketRequest({ headers, method }: IncomingMessage): boolea
   );
 }
 
-/**
- * Whether a page may open the WebSocket. A browser sends the page's origin and, unlike for a request with fetch, lets
- * every page read what arrives; so only pages from the server's own host or from this machine may connect.
- */
-function isOriginAllowed(origin: string, host: string): boolean {
-  if (!URL.canParse(origin)) return false;
-  const { hostname } = new URL(origin);
-  return LOOPBACK.test(hostname) || (URL.canParse(`http://${host}`) && hostname === new URL(`http://${host}`).hostname);
-}
-
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
-
 /** The client of a watch has nothing to send. */
 const MAX_WATCH_MESSAGE_BYTES = 64 * 1024;
 
@@ -60,8 +49,9 @@ export type Switch =
   | { readonly code: 400 | 403 };
 
 /**
- * Decides whether to switch a connection; undefined if the answer is an ordinary response. As in the reference server, a
- * watch needs an origin and has at most one subprotocol.
+ * Decides whether to switch a connection; undefined if the answer is an ordinary response. A browser lets every page read
+ * what arrives through a WebSocket, so only pages from the server's own host or from this machine may open one. As in the
+ * reference server, a watch needs an origin and has at most one subprotocol.
  */
 export function switchFor(incoming: IncomingMessage, answer: Answer): Switch | undefined {
   const { webSocket, code, headers, body } = answer;

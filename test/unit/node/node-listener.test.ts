@@ -1,6 +1,6 @@
 /** createNodeListener in a server of the caller: node:http itself, and frameworks. */
 import { once } from 'node:events';
-import { createServer, type RequestListener, type ServerOptions } from 'node:http';
+import { createServer, type RequestListener, type RequestOptions, request, type ServerOptions } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
@@ -33,6 +33,16 @@ async function open(
 const post = (url: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
   fetch(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: OBJECT });
 
+/** Unlike fetch, with any headers. Resolves to the status code. */
+const sendRequest = (url: string, options: RequestOptions, body?: string): Promise<number | undefined> =>
+  new Promise((resolve, reject) =>
+    request(url, options, (response) => resolve(response.resume().statusCode))
+      .on('error', reject)
+      .end(body),
+  );
+
+const ADMIN = { secret: { user: 'alice', groups: ['system:masters'] } };
+
 describe('createNodeListener', () => {
   test('serves reads, writes and watches as a listener of node:http', async () => {
     const cluster = createCluster();
@@ -47,14 +57,37 @@ describe('createNodeListener', () => {
   });
 
   test('requires tokens when they are configured', async () => {
-    await using site = await open(
-      createNodeListener(createCluster(), { tokens: { secret: { user: 'alice', groups: ['system:masters'] } } }),
-    );
+    await using site = await open(createNodeListener(createCluster(), { tokens: ADMIN }));
     const status = async (headers: Readonly<Record<string, string>>): Promise<number> =>
       (await fetch(site.url + CONFIG_MAPS, { headers })).status;
     expect(await status({})).toBe(403);
     expect(await status({ authorization: 'Bearer guessed' })).toBe(401);
     expect(await status({ authorization: 'Bearer secret' })).toBe(200);
+  });
+
+  test.each([
+    [{ origin: 'https://evil.example' }, 403],
+    [{ origin: 'null' }, 403],
+    [{ host: 'evil.com' }, 403],
+    [{ host: 'evil.com.:8080' }, 403],
+    [{ host: 'evil.com', origin: 'http://evil.com' }, 403],
+    [{ origin: 'http://localhost:5173' }, 201],
+    [{ host: 'cluster', origin: 'https://cluster' }, 201],
+    [{ host: 'host.docker.internal:8080' }, 201],
+    [{ host: '10.0.0.1:8080' }, 201],
+    [{ host: '[fe80::1]:8080' }, 201],
+  ])('without tokens, answers a request with %j with %i', async (headers, status) => {
+    const cluster = createCluster();
+    await using site = await open(createNodeListener(cluster));
+    // As a page sends it without asking: a body without a type.
+    expect(await sendRequest(site.url + CONFIG_MAPS, { method: 'POST', headers }, OBJECT)).toBe(status);
+    expect((await cluster.api(ConfigMap).list()).items).toHaveLength(status === 201 ? 1 : 0);
+  });
+
+  test('with tokens, accepts requests of all pages', async () => {
+    await using site = await open(createNodeListener(createCluster(), { tokens: ADMIN }));
+    const headers = { authorization: 'Bearer secret', origin: 'https://a.example', host: 'cluster.example.com' };
+    expect(await sendRequest(site.url + CONFIG_MAPS, { headers })).toBe(200);
   });
 
   test('answers with 429 while too many clients have left before they were authenticated', async () => {
