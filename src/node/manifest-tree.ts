@@ -110,7 +110,7 @@ function looksLikeManifest(value: unknown): boolean {
 
 /** The groups of files that servers, clients and installers read: an audit Policy, a KubeletConfiguration, a ClusterConfiguration. */
 const CONFIGURATION_GROUP =
-  /^(?:(?:audit|apiserver|(?:output\.)?kubeadm|client\.authentication|credentialprovider\.kubelet|(?:[a-z-]+\.)*(?:config|admission))\.(?:k8s|orch)\.io|kind\.x-k8s\.io)\//;
+  /^(?:(?:audit|apiserver|(?:output\.)?kubeadm|client\.authentication|credentialprovider\.kubelet|(?:[a-z-]+\.)*(?:config|admission))\.|kind\.x-)(?:k8s|orch)\.io\//;
 
 /** Whether a document has the form of an API object, but is a kubeconfig or another file of configuration. */
 function isConfiguration(value: unknown): boolean {
