@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type DefaultTheme, defineConfig } from 'vitepress';
-import { anchorOf, extendMarkdown, REPOSITORY } from './markdown.js';
+import { anchorOf, REPOSITORY } from './links.js';
+import { extendMarkdown } from './markdown.js';
 import { BASE, makeBaseRelative } from './relative-base.js';
 
 const docs = fileURLToPath(new URL('..', import.meta.url));

@@ -6,21 +6,37 @@ import { fileURLToPath } from 'node:url';
 /** The root folder of the repository. */
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
+export const REPOSITORY = 'https://github.com/orchplane/orchplane';
+
+/** What a URL of a file or folder of the repository starts with. Pages of the package link so to what it does not contain. */
+const FILES = new RegExp(`^${REPOSITORY}/(?:blob|tree)/main/`);
+
 export interface LinkTarget {
   /** Relative to the repository, with forward slashes. */
   readonly file: string;
   readonly heading: string | undefined;
 }
 
-/** Whether a link refers to a file of the repository or to a heading. */
+/** The links of a text, without code. */
+export function linksOf(text: string): string[] {
+  const prose = text.replace(/^\s*```[\s\S]*?^\s*```/gm, '').replace(/`[^`\n]*`/g, '');
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1] ?? '');
+}
+
 export function isRelative(link: string): boolean {
   return !/^([a-z]+:|\/\/)/i.test(link);
 }
 
+/** Whether a link refers to a file of the repository or to a heading. */
+export function isInRepository(link: string): boolean {
+  return isRelative(link) || FILES.test(link);
+}
+
 /** `document` is relative to the repository: `docs/guide/02-reading.md`. */
 export function targetOf(document: string, link: string): LinkTarget {
-  const [path = '', heading] = link.split('#');
-  return { file: path === '' ? document : posix.join(posix.dirname(document), path), heading };
+  const [path = '', heading] = link.replace(FILES, '').split('#');
+  const folder = isRelative(link) ? posix.dirname(document) : '';
+  return { file: path === '' ? document : posix.join(folder, path), heading };
 }
 
 /** Returns undefined if the file and the heading exist, otherwise one sentence. */

@@ -3,15 +3,13 @@
  * `yaml playground` gets a button that opens its text in the playground. A wrong link or block fails the build.
  */
 import { statSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
+import { join, posix, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { MarkdownOptions } from 'vitepress';
 import { PANEL_IDS } from '../../examples/playground/src/panels/panel-ids.js';
-import { anchorOf, findLinkProblem, isRelative, targetOf } from './links.js';
+import { anchorOf, findLinkProblem, isInRepository, REPOSITORY, targetOf } from './links.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-
-export const REPOSITORY = 'https://github.com/orchplane/orchplane';
 
 type Renderer = Parameters<NonNullable<MarkdownOptions['config']>>[0];
 
@@ -28,7 +26,7 @@ export function extendMarkdown(md: Renderer): void {
       const line = (block.map?.[0] ?? 0) + 1;
       for (const token of block.children ?? []) {
         const link = token.attrGet('href');
-        if (token.type !== 'link_open' || link === null || !isRelative(link)) continue;
+        if (token.type !== 'link_open' || link === null || !isInRepository(link)) continue;
         token.attrSet('href', hrefOf(document, line, link));
       }
     }
@@ -62,9 +60,12 @@ function hrefOf(document: string, line: number, link: string): string {
   if (problem !== undefined) throw new Error(`${document}:${line}: ${problem}`);
   if (link.startsWith('#')) return link;
   // The README of a folder is its index on the site.
-  if (/^docs\/.*\.md$/.test(target.file)) return link.replace(/(^|\/)README\.md/, '$1index.md');
-  const kind = statSync(join(root, target.file)).isDirectory() ? 'tree' : 'blob';
   const heading = target.heading === undefined ? '' : `#${target.heading}`;
+  if (/^docs\/.*\.md$/.test(target.file)) {
+    const page = posix.relative(posix.dirname(document), target.file);
+    return page.replace(/(^|\/)README\.md$/, '$1index.md') + heading;
+  }
+  const kind = statSync(join(root, target.file)).isDirectory() ? 'tree' : 'blob';
   return `${REPOSITORY}/${kind}/main/${target.file}${heading}`;
 }
 

@@ -21,7 +21,7 @@ export interface ManifestTree {
 /**
  * Reads files, folders and standard input (`-`), in the given order. Rejects for what does not exist. Of a folder it does
  * not read hidden files, `node_modules`, Helm charts except for their CRDs, kustomizations and files beside them that are no
- * resources of theirs, and documents without apiVersion and kind.
+ * resources of theirs, and documents without apiVersion and kind. Configuration of programs is never read.
  */
 export async function readManifestTree(names: readonly string[], stdin: NodeJS.ReadableStream): Promise<ManifestTree> {
   const walk = new TreeWalk();
@@ -65,13 +65,16 @@ class TreeWalk implements ManifestTree {
 
   add(source: ManifestText, { isNamed }: { readonly isNamed: boolean }): void {
     this.files++;
-    let skipped = 0;
+    const skipped = { configuration: 0, other: 0 };
     for (const read of readDocuments(source)) {
       if (read instanceof ManifestError) this.unreadable(read, source.text);
+      else if (isConfiguration(read.value)) skipped.configuration++;
       else if (isNamed || looksLikeManifest(read.value)) this.documents.push(read);
-      else skipped++;
+      else skipped.other++;
     }
-    if (skipped > 0) this.#skip(source.name, 'has no apiVersion and kind', skipped);
+    if (skipped.configuration > 0)
+      this.#skip(source.name, 'configuration of a program, which no API serves', skipped.configuration);
+    if (skipped.other > 0) this.#skip(source.name, 'has no apiVersion and kind', skipped.other);
   }
 
   unreadable({ place, message }: ManifestError, source = ''): void {
@@ -103,6 +106,18 @@ class TreeWalk implements ManifestTree {
 
 function looksLikeManifest(value: unknown): boolean {
   return isRecord(value) && ('apiVersion' in value || 'kind' in value);
+}
+
+/** The groups of files that servers, clients and installers read: an audit Policy, a KubeletConfiguration, a ClusterConfiguration. */
+const CONFIGURATION_GROUP =
+  /^(?:(?:audit|apiserver|(?:output\.)?kubeadm|client\.authentication|credentialprovider\.kubelet|(?:[a-z-]+\.)*(?:config|admission))\.|kind\.x-)(?:k8s|orch)\.io\//;
+
+/** Whether a document has the form of an API object, but is a kubeconfig or another file of configuration. */
+function isConfiguration(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  const { apiVersion, kind } = value;
+  if (typeof apiVersion !== 'string') return false;
+  return (apiVersion === 'v1' && kind === 'Config') || CONFIGURATION_GROUP.test(apiVersion);
 }
 
 /** The message of an error without the place at its beginning, which the finding has. */

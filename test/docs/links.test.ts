@@ -3,13 +3,13 @@
  * no network.
  */
 import { describe, expect, test } from 'vitest';
-import { findLinkProblem, isRelative, targetOf } from '../../docs/.vitepress/links.js';
+import { findLinkProblem, isInRepository, linksOf, targetOf } from '../../docs/.vitepress/links.js';
 import { documents, readDocument } from './fences.js';
 
 describe('the links of the documentation', () => {
   for (const document of documents) {
     test(`refers only to existing targets in ${document}`, () => {
-      const problems = linksOf(readDocument(document)).map((link) => problemOf(document, link));
+      const problems = linksIn(document).map((link) => problemOf(document, link));
       expect(problems.filter((problem) => problem !== undefined)).toEqual([]);
     });
   }
@@ -25,7 +25,7 @@ describe('the links of the documentation', () => {
     // Two pages are not in the package, so its pages do not link to them: the first page of the site, and the playground's.
     const reached = new Set(['README.md', 'docs/README.md', 'examples/playground/README.md']);
     for (const document of reached) {
-      for (const link of linksOf(readDocument(document))) {
+      for (const link of linksIn(document)) {
         const { file } = targetOf(document, link);
         if (documents.includes(file)) reached.add(file);
       }
@@ -34,10 +34,8 @@ describe('the links of the documentation', () => {
   });
 });
 
-/** The relative links of a text, without code. */
-function linksOf(text: string): string[] {
-  const prose = text.replace(/^\s*```[\s\S]*?^\s*```/gm, '').replace(/`[^`\n]*`/g, '');
-  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1] ?? '').filter(isRelative);
+function linksIn(document: string): string[] {
+  return linksOf(readDocument(document)).filter(isInRepository);
 }
 
 /** Generated from measurements; a checkout may lack them. */

@@ -26,12 +26,19 @@ describe('the Markdown of the site', () => {
     expect(render('[a](../extending/README.md)')).toContain('href="./../extending/"');
     expect(render('[a](../../examples/README.md)')).toContain('/blob/main/examples/README.md"');
     expect(render('[a](../../examples)')).toContain('/tree/main/examples"');
+    const decision = 'docs/decisions/0012-own-yaml.md';
+    expect(render(`[a](https://github.com/orchplane/orchplane/blob/main/${decision}#context)`)).toContain(
+      'href="./../decisions/0012-own-yaml.html#context"',
+    );
     expect(render('[a](https://example.com)')).toContain('href="https://example.com"');
   });
 
   test('rejects a link to a file or a heading that does not exist', () => {
     expect(() => render('text\n\n[a](nope.md)')).toThrow(
       /^docs\/guide\/05-applying\.md:3: The link to "docs\/guide\/nope\.md" leads to no file\.$/,
+    );
+    expect(() => render('[a](https://github.com/orchplane/orchplane/blob/main/src/nope.ts)')).toThrow(
+      'The link to "src/nope.ts" leads to no file.',
     );
     expect(() => render('[a](02-reading.md#nope)')).toThrow(
       /^docs\/guide\/05-applying\.md:1: The link to "docs\/guide\/02-reading\.md#nope" leads to no heading\.$/,

@@ -12,6 +12,7 @@ import { problemAffectsResolutionKind } from '@arethetypeswrong/core/problems';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { isRelative, linksOf, targetOf } from '../../docs/.vitepress/links.js';
 import { entries, requireBuild, root } from './manifest.js';
 
 /**
@@ -53,12 +54,14 @@ describe('the packed package', () => {
     expect(unbuilt).toEqual([]);
   });
 
-  test.each(['README.md', 'examples/README.md'])('contains the targets of the links in %s', (name) => {
-    const folder = name.slice(0, -'README.md'.length);
-    const links = [...read(name).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map(([, link = '']) =>
-      new URL(folder + link, 'file:///').pathname.slice(1),
+  test('contains the targets of the relative links in its documents', () => {
+    const dead = documents().flatMap((document) =>
+      linksOf(read(document))
+        .filter((link) => isRelative(link) && !isPacked(targetOf(document, link).file))
+        .map((link) => `${document}: ${link}`),
     );
-    expect(links.filter((link) => !files.includes(link))).toEqual([]);
+    expect(dead).toEqual([]);
+    expect(documents().length).toBeGreaterThan(40);
   });
 
   // Raised only for what users get: an entry, an example, a page.
@@ -121,6 +124,15 @@ function pack(): Buffer {
 
 function read(file: string): string {
   return packed.readFile(`/node_modules/${packed.packageName}/${file}`);
+}
+
+function documents(): string[] {
+  return files.filter((file) => file.endsWith('.md'));
+}
+
+/** Whether the package contains a file or a folder. */
+function isPacked(path: string): boolean {
+  return files.some((file) => file === path || file.startsWith(`${path.replace(/\/$/, '')}/`));
 }
 
 function describeProblem(problem: Problem): string {

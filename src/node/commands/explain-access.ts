@@ -10,9 +10,14 @@ import {
   isAllowedBy,
   type RoleLike,
 } from '../../auth/access-report.js';
+import { ADMINISTRATOR, accountUserName } from '../../auth/identity.js';
 import { bindingOf } from '../../auth/role-bindings.js';
 import { AccessLogError, readAccessLog, UNKNOWN_USER } from '../../http/access-log.js';
-import { initialClusterRoles } from '../../kinds/rbac/bootstrap/objects.js';
+import {
+  initialClusterRoleBindings,
+  initialClusterRoles,
+  initialRoleBindings,
+} from '../../kinds/rbac/bootstrap/objects.js';
 import { type Dialect, dialectNamed } from '../../meta/dialect.js';
 import { TimeError, timeToMs } from '../../text/time/time.js';
 import { escapeInvisible } from '../../util/json.js';
@@ -25,9 +30,14 @@ import { counted, tornNote, valueText } from './output.js';
 export const command = defineCommand({
   usage: ['explain-access FILE… [options]'],
   summary:
-    'Prints the smallest roles that allow the requests of a log, with their bindings: a Role for each namespace and a ClusterRole for the rest. The log is an audit log ("orchplane serve --audit-log-path") or a file of "orchplane record"; - is standard input. Comments mark what was refused. Requests that every authenticated user may send are left out.',
+    'Prints the smallest roles that allow the requests of a log, with their bindings: a Role for each namespace and a ClusterRole for the rest. The log is an audit log ("orchplane serve --audit-log-path") or a file of "orchplane record"; - is standard input. Comments mark what was refused. Requests that every authenticated user may send are left out, and without --user those of the control plane and of nodes.',
   options: {
-    user: { type: 'string', multiple: true, value: 'NAME', help: 'only requests of this user; may be repeated' },
+    user: {
+      type: 'string',
+      multiple: true,
+      value: 'NAME',
+      help: 'only requests of this user; may be repeated; default: all users except controllers, nodes and other components of the cluster',
+    },
     'user-agent': { type: 'string', value: 'TEXT', help: 'only requests whose user agent contains this text' },
     since: { type: 'string', value: 'TIME', help: 'only requests from this time on: 2026-11-18T13:00:00Z' },
     until: { type: 'string', value: 'TIME', help: 'only requests until this time' },
@@ -55,10 +65,12 @@ export const command = defineCommand({
     const checks = (await readLogs(positionals, environment, truncated))
       .filter(({ source }) => source.includes(agent))
       .map((check) => (check.user === UNKNOWN_USER ? { ...check, user: named } : check));
-    const recorded = new AccessChecks();
+    const [recorded, leftOut] = [new AccessChecks(), new AccessChecks()];
     const common = commonRoles(dialect);
+    const components = values.user === undefined ? componentUsers(dialect) : undefined;
     for (const check of checks) {
-      if (!check.allowed || !isAllowedBy(check.attributes, common)) recorded.add(check);
+      if (check.allowed && isAllowedBy(check.attributes, common)) continue;
+      (components !== undefined && isOfComponent(check, components) ? leftOut : recorded).add(check);
     }
     const filter = {
       ...(values.user === undefined ? {} : { user: values.user }),
@@ -67,18 +79,24 @@ export const command = defineCommand({
     };
     const report = recorded.report(filter, { dialect, withNames: values['resource-names'] === true });
     const { requests } = report;
+    const ofComponents = leftOut.report(filter, { dialect, withNames: false }).requests;
+    if (ofComponents.length > 0) {
+      const count = ofComponents.reduce((sum, request) => sum + request.count, 0);
+      const of = namesOf(usersOf(ofComponents));
+      environment.writeError(
+        `${counted(count, 'request')} of the cluster itself left out (${of}); --user selects them\n`,
+      );
+    }
     if (requests.length === 0) {
       throw new UsageError(
         `none of the ${counted(checks.length, 'request')} needs a role of its own, or matches the options`,
       );
     }
-    const users = [...new Set(requests.map(({ user }) => user))];
+    const users = usersOf(requests);
     if (users.includes(UNKNOWN_USER))
       environment.writeError('a recording does not contain the user; --user names it\n');
-    if (users.length > 1) {
-      const named = users.slice(0, MAX_NAMED_USERS).join(', ') + (users.length > MAX_NAMED_USERS ? ', …' : '');
-      environment.writeError(`the roles are for ${users.length} users (${named}); --user selects one\n`);
-    }
+    if (users.length > 1)
+      environment.writeError(`the roles are for ${users.length} users (${namesOf(users)}); --user selects one\n`);
     const refused = requests.filter((request) => request.refused > 0).length;
     if (refused > 0)
       environment.writeError(`${refused} of ${counted(requests.length, 'different request')} were refused\n`);
@@ -90,6 +108,14 @@ export const command = defineCommand({
 });
 
 const MAX_NAMED_USERS = 20;
+
+function usersOf(requests: AccessReport['requests']): string[] {
+  return [...new Set(requests.map(({ user }) => user))];
+}
+
+function namesOf(users: readonly string[]): string {
+  return users.slice(0, MAX_NAMED_USERS).join(', ') + (users.length > MAX_NAMED_USERS ? ', …' : '');
+}
 
 interface RoleFormat {
   readonly 'cluster-role'?: boolean | undefined;
@@ -152,6 +178,33 @@ const COMMON_ROLES: readonly string[] = ['system:discovery', 'system:basic-user'
 function commonRoles(dialect: Dialect): readonly RoleLike[] {
   const roles = initialClusterRoles(dialect).filter(({ metadata }) => COMMON_ROLES.includes(metadata.name ?? ''));
   return roles.map((role) => ({ ...role, kind: 'ClusterRole' }));
+}
+
+/** The users and service accounts that have roles in a new cluster: kube-scheduler, controllers. */
+function componentUsers(dialect: Dialect): ReadonlySet<string> {
+  const bindings = [...initialClusterRoleBindings(dialect), ...initialRoleBindings(dialect)];
+  const subjects = bindings.flatMap(({ subjects: given }) => (given ?? []) as readonly Subject[]);
+  return new Set(
+    subjects.flatMap(({ kind, name, namespace = '' }) =>
+      kind === 'Group' ? [] : [kind === 'User' ? name : accountUserName({ namespace, name })],
+    ),
+  );
+}
+
+interface Subject {
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace?: string;
+}
+
+/**
+ * Whether a request is one of the control plane or of a node. In the process of the cluster, controllers act as the
+ * administrator and have no user agent, unlike clients such as kubectl.
+ */
+function isOfComponent({ user, source }: AccessCheck, components: ReadonlySet<string>): boolean {
+  return (
+    components.has(user) || /^system:(?:apiserver$|node:)/.test(user) || (user === ADMINISTRATOR.user && source === '')
+  );
 }
 
 /**

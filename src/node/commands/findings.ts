@@ -52,6 +52,11 @@ export async function readTree(
   }
 }
 
+/** The end of a message that there is nothing to check: why the first file is not checked. */
+export function whySkipped([first]: readonly Finding[]): string {
+  return first === undefined ? '' : `; ${first.file} is ${first.message}`;
+}
+
 /** Prints findings and a summary. Returns the exit code: 1 if there are errors. */
 export function printFindings(
   findings: readonly Finding[],

@@ -8,7 +8,7 @@ import type { Finding } from '../../manifests/finding.js';
 import { type CheckedObject, objectsOf, upgradeFindings } from '../../manifests/upgrade-check.js';
 import { messageOf } from '../../util/message-of.js';
 import { type CommandEnvironment, type CommandValues, defineCommand, refuseBeside, UsageError } from './command.js';
-import { FINDING_OPTIONS, printFindings, readTree, TREE_OPTION } from './findings.js';
+import { FINDING_OPTIONS, printFindings, readTree, TREE_OPTION, whySkipped } from './findings.js';
 import { CLUSTER_OPTIONS, openCluster, refuseRunning } from './open-cluster.js';
 import { counted } from './output.js';
 
@@ -69,7 +69,7 @@ async function readSource(
   const { documents, findings, files } = await readTree('-f', filename, environment);
   const objects = documents.flatMap(objectsOf);
   if (objects.length === 0 && findings.every(({ level }) => level === 'note')) {
-    throw new UsageError(`-f ${filename.join(', ')} contains no objects`);
+    throw new UsageError(`-f ${filename.join(', ')} contains no objects${whySkipped(findings)}`);
   }
   return { objects, findings, where: counted(files, 'file') };
 }

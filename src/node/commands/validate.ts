@@ -9,7 +9,7 @@ import { type Manifest, ManifestError, manifestsOf } from '../../manifests/read.
 import { conversionsFor, validateManifests } from '../../manifests/validate.js';
 import { withoutPlace } from '../manifest-tree.js';
 import { type CommandEnvironment, defineCommand, UsageError } from './command.js';
-import { FINDING_OPTIONS, printFindings, readTree, TREE_OPTION } from './findings.js';
+import { FINDING_OPTIONS, printFindings, readTree, TREE_OPTION, whySkipped } from './findings.js';
 import { counted } from './output.js';
 import { readServedApis, SERVED_API_FLAGS } from './serve-settings.js';
 
@@ -50,7 +50,7 @@ export const command = defineCommand({
     refuseEmpty('--crds', crds, definitions, isCrd);
     refuseEmpty('--policies', policies, policyObjects);
     const isEmpty = objects.manifests.length === 0 && objects.findings.every(({ level }) => level === 'note');
-    if (isEmpty) throw new UsageError(`-f ${filename.join(', ')} contains no manifests`);
+    if (isEmpty) throw new UsageError(`-f ${filename.join(', ')} contains no manifests${whySkipped(objects.findings)}`);
     const all = [...definitions.manifests.filter(isCrd), ...policyObjects.manifests, ...objects.manifests];
     await using cluster = usable(() =>
       createCluster({

@@ -157,6 +157,39 @@ subjects:
     expect(all.err).toBe(`the roles are for 2 users (${USER}, alice); --user selects one\n`);
   });
 
+  test('leaves out requests of controllers and nodes unless the options name their user, and counts them', async () => {
+    const own = event('list', { objectRef: pods, user: 'system:admin', userAgent: 'kubectl/v1.33' });
+    const components = [
+      { user: 'system:admin', userAgent: '' },
+      { user: 'system:apiserver' },
+      { user: 'system:kube-scheduler' },
+      { user: 'system:node:n1' },
+      { user: 'system:serviceaccount:kube-system:deployment-controller' },
+      { user: 'system:serviceaccount:kube-system:token-cleaner' },
+    ];
+    const others = components.map((each) => event('watch', { ...each, objectRef: pods })).join('');
+    const late = { objectRef: pods, user: 'system:node:n1', time: '2026-11-18T14:00:00.000000Z' };
+    const log = own + others + event('get', late);
+    const names = components.map(({ user }) => user).join(', ');
+    const { out, err } = await explain(log);
+    expect(err).toBe(`7 requests of the cluster itself left out (${names}); --user selects them\n`);
+    expect(out).toBe((await explain(own)).out);
+    expect((await explain(log, '--until', '2026-11-18T13:30:00Z')).err).toContain('6 requests of the cluster itself');
+    expect((await explain(log, '--user', 'system:node:n1')).out).toContain('verbs: [get, watch]');
+    expect((await explain(log, '--user', 'system:admin')).out).toContain('verbs: [list, watch]');
+    expect(await explain(others)).toEqual({
+      code: 2,
+      out: '',
+      err: `6 requests of the cluster itself left out (${names}); --user selects them
+orchplane: none of the 6 requests needs a role of its own, or matches the options\n`,
+    });
+  });
+
+  test('does not leave out other service accounts in the namespace of the system', async () => {
+    const user = 'system:serviceaccount:kube-system:my-controller';
+    expect(await explain(event('list', { objectRef: pods, user }))).toMatchObject({ code: 0, err: '' });
+  });
+
   test('prints one ClusterRole and names of objects on request', async () => {
     const { out } = await explain(
       event('get', { objectRef: { ...pods, name: 'a' } }),

@@ -259,6 +259,43 @@ webhooks:
     );
   });
 
+  test('does not check configuration of programs, which no API serves', async () => {
+    const configuration = [
+      'apiVersion: audit.k8s.io/v1\nkind: Policy\nmetadata: { name: all }\n',
+      'apiVersion: v1\nkind: Config\n',
+      'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n',
+      'apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\n',
+      'apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\n',
+      'apiVersion: pod-security.admission.config.k8s.io/v1\nkind: PodSecurityConfiguration\n',
+      'apiVersion: kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration\n',
+      'apiVersion: kind.x-k8s.io/v1alpha4\nkind: Cluster\n',
+    ];
+    const policy = join(folder, 'policy.yaml');
+    files({ 'all.yaml': [...configuration, widget(1), CRD].join('---\n'), 'policy.yaml': configuration[0] ?? '' });
+    const { code, found } = await findings();
+    expect(code).toBe(0);
+    expect(found.map(({ file, message }) => `${file} ${message}`)).toEqual([
+      'all.yaml not checked: 8 documents, configuration of a program, which no API serves',
+      'policy.yaml not checked: configuration of a program, which no API serves',
+    ]);
+    for (const [command, what] of [
+      ['validate', 'manifests'],
+      ['upgrade-check --to 1.33', 'objects'],
+    ]) {
+      expect(await run(`${command} -f ${policy}`)).toEqual({
+        code: 2,
+        out: '',
+        err: `orchplane: -f ${policy} contains no ${what}; ${policy} is not checked: configuration of a program, which no API serves\n`,
+      });
+    }
+  });
+
+  test('checks kinds of the groups of the API whose names are similar to those of configuration', async () => {
+    const [first, second] = ['admissionregistration.k8s.io/v1', 'flowcontrol.apiserver.k8s.io/v1'];
+    files({ 'a.yaml': `apiVersion: ${first}\nkind: Policy\n---\napiVersion: ${second}\nkind: Config\n` });
+    expect(places((await findings()).found)).toEqual(['a.yaml:1 unreadable', 'a.yaml:4 unreadable']);
+  });
+
   test('reports documents that cannot be read and objects that are defined twice', async () => {
     files({
       'a.yaml': DEPLOYMENT,
