@@ -299,3 +299,24 @@ test('counts each quota of a namespace in its scope and ignores other namespaces
   expect(await used()).toEqual({ pods: '1' });
   expect((await cluster.api(ResourceQuota).get('effort')).status.used).toEqual({ pods: '0' });
 });
+
+test('tries again after the resync interval to store a status that is too large', async () => {
+  const failures: string[] = [];
+  const onError = (error: unknown) => void failures.push(String(error));
+  await using small = testCluster({
+    storage: { maxObjectBytes: 8_000 },
+    controllers: controllers([resourceQuotas()], { onError }),
+  });
+  const hard = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`count/r${at}.example.com`, '1']));
+  await small.api(ResourceQuota).create({ metadata: { name: 'q' }, spec: { hard } });
+  await small.settle();
+  await small.clock.advance(4 * 60_000);
+  expect(failures).toEqual(['StatusError: etcdserver: request is too large']);
+  await small.clock.advance(60_000);
+  expect(failures).toHaveLength(2);
+  await small.api(ResourceQuota).edit('q', ({ spec }) => {
+    spec.hard = { configmaps: '1' };
+  });
+  await small.settle();
+  expect((await small.api(ResourceQuota).get('q')).status.hard).toEqual({ configmaps: '1' });
+});
