@@ -1,5 +1,5 @@
 /** ResourceQuota controller: the used amounts in the status and when they are recalculated. */
-import { defineKind, mergePatch, strategicPatch } from 'orchplane';
+import { defineKind, memoryStorage, mergePatch, strategicPatch } from 'orchplane';
 import { controllers, resourceQuotas } from 'orchplane/controllers';
 import {
   ConfigMap,
@@ -304,7 +304,7 @@ test('tries again after the resync interval to store a status that is too large'
   const failures: string[] = [];
   const onError = (error: unknown) => void failures.push(String(error));
   await using small = testCluster({
-    storage: { maxObjectBytes: 8_000 },
+    storage: memoryStorage({ maxObjectBytes: 8_000 }),
     controllers: controllers([resourceQuotas()], { onError }),
   });
   const hard = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`count/r${at}.example.com`, '1']));

@@ -2,7 +2,7 @@
 import { expect, test, vi } from 'vitest';
 import { createFetchHandler } from '../../../src/http/index.js';
 import type { Cluster } from '../../../src/index.js';
-import { ConfigMap, Node, PersistentVolume, PersistentVolumeClaim, Pod } from '../../../src/kinds/index.js';
+import { ConfigMap, Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod } from '../../../src/kinds/index.js';
 import {
   type ByteConnection,
   type PortConnection,
@@ -10,7 +10,7 @@ import {
   runtimeIn,
 } from '../../../src/protocol/connection.js';
 import { builtInCommands } from '../../../src/runtime/commands.js';
-import { FileTree, MemoryVolume } from '../../../src/runtime/files/file-tree.js';
+import { FileTree, MemoryVolume, SharedVolumes, VolumeMemory } from '../../../src/runtime/files/file-tree.js';
 import type { ProcessExit, ProcessImage, Program, ProgramContainer } from '../../../src/runtime/index.js';
 import { ClientOutput } from '../../../src/runtime/kubelet/client-output.js';
 import { InputStream } from '../../../src/runtime/kubelet/container-input.js';
@@ -257,18 +257,68 @@ test('a volume in memory has a limit for files, and counts their paths', () => {
   expect(() => volume.write('one more', empty)).toThrow('ENOSPC: no space left on device, one more');
   volume.write('0', undefined);
   volume.write('one more', empty);
-  const other = new MemoryVolume({ maxBytes: 10_000 });
+  // Two bytes for each character, and 256 for each file.
+  const other = new MemoryVolume({ maxBytes: 2 * (2 * 4_001 + 256) });
   const path = 'x'.repeat(4_000);
   other.write(`${path}1`, empty);
   other.write(`${path}2`, empty);
-  expect(() => other.write(`${path}3`, empty)).toThrow('ENOSPC');
+  expect(() => other.write('3', empty)).toThrow('ENOSPC');
+});
+
+test('a volume in memory counts the directories of its files', () => {
+  const volume = new MemoryVolume({ maxBytes: 1_000 });
+  const empty = { bytes: new Uint8Array(), mode: 0o644 };
+  expect(() => volume.write('a/b/c/d/e/f/g/h/i/j/k/l', empty)).toThrow('ENOSPC');
+  volume.write('a/b/c', empty);
+});
+
+test('a namespace that fills its share of the memory of volumes leaves room for others', async () => {
+  await using running = runningCluster({ idle }, { maxVolumeBytes: 16_100 });
+  const { cluster } = running;
+  await cluster.settle();
+  for (const name of ['greedy', 'other', 'third']) await cluster.api(Namespace).create({ metadata: { name } });
+  await cluster.settle();
+  const containers = [{ name: 'c', image: 'idle' }];
+  for (const namespace of ['greedy', 'other', 'third']) {
+    await cluster.api(Pod, namespace).create({ metadata: { name: 'box' }, spec: { containers } });
+  }
+  await cluster.settle();
+  const write = async (namespace: string, path: string, length: number) =>
+    (await cluster.exec('box', ['tee', path], { namespace, stdin: 'x'.repeat(length) })).exitCode;
+  /** Writes files of 500 bytes until one fails, and returns their number. */
+  const fill = async (namespace: string) => {
+    let count = 0;
+    while ((await write(namespace, `/${count}`, 500 - 256 - 2)) === 0) count++;
+    return count;
+  };
+  // A half, a half of what is left, and so on.
+  expect([await fill('greedy'), await fill('other')]).toEqual([16, 8]);
+  expect(await write('third', '/file', 1_700)).toBe(0);
+  expect(await write('other', '/more', 2_000)).toBe(1);
+  await cluster.api(Pod, 'greedy').delete('box', { gracePeriodSeconds: 0 });
+  await cluster.settle();
+  expect(await write('other', '/more', 2_000)).toBe(0);
+});
+
+test('a claimed volume takes the memory of the namespace of its claim', () => {
+  const memory = new VolumeMemory(10_000);
+  const volumes = new SharedVolumes(memory);
+  const file = { bytes: new Uint8Array(4_000), mode: 0o644 };
+  volumes.claimed('uid', 'team').write('file', file);
+  expect(volumes.claimed('uid', 'team').entries().size).toBe(1);
+  expect(memory.of('team').take(1_000)).toBe(false);
+  volumes.remove('uid');
+  expect(memory.of('team').take(5_000)).toBe(true);
+  // A directory of a node belongs to no namespace.
+  volumes.onHost('node-1', '/data').write('file', { ...file, bytes: new Uint8Array(2_000) });
+  expect(volumes.onHost('node-1', '/data').hostPath).toBe('/data');
 });
 
 test('the volumes of a runtime have a limit together, and give it back when they end', async () => {
-  await using running = runningCluster({ idle }, { maxVolumeBytes: 3_000 });
+  await using running = runningCluster({ idle }, { maxVolumeBytes: 12_000 });
   const { cluster } = running;
   const volumes = [
-    { name: 'small', emptyDir: { sizeLimit: '500' } },
+    { name: 'small', emptyDir: { sizeLimit: '1000' } },
     { name: 'large', emptyDir: {} },
   ];
   const volumeMounts = volumes.map(({ name }) => ({ name, mountPath: `/${name}` }));
@@ -278,21 +328,22 @@ test('the volumes of a runtime have a limit together, and give it back when they
     (await cluster.exec(pod, ['tee', path], { stdin: 'x'.repeat(length) })).stderr;
   await start('one');
   await start('two');
-  expect(await write('one', '/small/file', 400)).toBe('');
-  expect(await write('one', '/small/file', 600)).toBe('tee: ENOSPC: no space left on device, file\n');
-  expect(await write('one', '/large/file', 1_500)).toBe('');
-  expect(await write('two', '/large/file', 1_500)).toContain('ENOSPC');
-  expect(await write('two', '/file', 1_500)).toContain('ENOSPC');
+  // A file takes 256 bytes besides its content and its path.
+  expect(await write('one', '/small/file', 700)).toBe('');
+  expect(await write('one', '/small/file', 750)).toBe('tee: ENOSPC: no space left on device, file\n');
+  expect(await write('one', '/large/file', 2_500)).toBe('');
+  expect(await write('two', '/large/file', 2_500)).toContain('ENOSPC');
+  expect(await write('two', '/file', 2_500)).toContain('ENOSPC');
   await cluster.api(Pod).delete('one', { gracePeriodSeconds: 0 });
   await cluster.settle();
-  expect(await write('two', '/file', 1_200)).toBe('');
+  expect(await write('two', '/file', 2_500)).toBe('');
   // The input is in memory together with the file that it replaces.
-  expect(await write('two', '/file', 2_500)).toBe('tee: ENOSPC: no space left on device\n');
-  expect(await write('two', '/file', 1_200)).toBe('');
+  expect(await write('two', '/file', 4_000)).toBe('tee: ENOSPC: no space left on device\n');
+  expect(await write('two', '/file', 2_500)).toBe('');
 });
 
 test('commands that collect their input share the memory of volumes, and give it back', async () => {
-  await using running = runningCluster({ idle }, { maxVolumeBytes: 3_000 });
+  await using running = runningCluster({ idle }, { maxVolumeBytes: 6_000 });
   const { cluster } = running;
   await running.start('box', 'idle');
   const endless = new TransformStream<Uint8Array, Uint8Array>();
@@ -335,7 +386,7 @@ test('a container whose start fails leaves no files behind', async () => {
 
 test('the files of a container are given back when it ends', async () => {
   const writer: Program = ({ files, args: [file = ''] }) => files.write(`/${file}`, new Uint8Array(2_000));
-  await using running = runningCluster({ writer }, { maxVolumeBytes: 3_000 });
+  await using running = runningCluster({ writer }, { maxVolumeBytes: 6_000 });
   for (const name of ['one', 'two', 'three']) {
     await running.start(name, 'writer', {
       restartPolicy: 'Never',
@@ -347,7 +398,7 @@ test('the files of a container are given back when it ends', async () => {
 
 test('the volumes of a pod are given back when it ends', async () => {
   const writer: Program = ({ files }) => files.write('/data/file', new Uint8Array(2_000));
-  await using running = runningCluster({ writer }, { maxVolumeBytes: 3_000 });
+  await using running = runningCluster({ writer }, { maxVolumeBytes: 6_000 });
   for (const name of ['one', 'two', 'three']) {
     await running.start(name, 'writer', {
       restartPolicy: 'Never',
@@ -385,7 +436,7 @@ test('a directory ends with its last file', () => {
 });
 
 test('the content of a PersistentVolume is given back when the volume is deleted', async () => {
-  await using running = runningCluster({ idle }, { maxVolumeBytes: 3_000 });
+  await using running = runningCluster({ idle }, { maxVolumeBytes: 6_000 });
   const { cluster } = running;
   const spec = { accessModes: ['ReadWriteOnce' as const], storageClassName: '' };
   const container = { name: 'c', image: 'idle', volumeMounts: [{ name: 'v', mountPath: '/data' }] };
