@@ -93,6 +93,45 @@ test('refuses millions of variables without values', async () => {
   expect(status?.state.waiting?.message).toMatch(/^argument list too long/);
 });
 
+test('counts the variables of a ConfigMap once, and refuses too many before it collects them', async () => {
+  await using running = runningCluster({ idle });
+  const keys = Array.from({ length: 5_000 }, (_, at) => [`k${at}`, 'v']);
+  await running.cluster.api(ConfigMap).create({ metadata: { name: 'many' }, data: Object.fromEntries(keys) });
+  const envFrom = Array.from({ length: 40 }, (_, at) => ({ prefix: `A${at}`, configMapRef: { name: 'many' } }));
+  const containers = Array.from({ length: 200 }, (_, at) => ({ name: `c${at}`, image: 'idle', envFrom }));
+  const spentMs = cpuTimer();
+  await running.start('many', 'idle', { containers });
+  await running.advance(60_000);
+  expect(spentMs()).toBeLessThan(5_000);
+  for (const { state } of (await running.pod('many')).status.containerStatuses ?? [])
+    expect(state.waiting?.message).toMatch(/^argument list too long/);
+});
+
+test('variables of a ConfigMap hide those of services, and are hidden by later ones', async () => {
+  const output: Readonly<Record<string, string>>[] = [];
+  const show: Program = ({ env }) => void output.push(env);
+  await using running = runningCluster({ show });
+  const data = { A: 'one', B: '', KUBERNETES_SERVICE_HOST: 'hidden' };
+  await running.cluster.api(ConfigMap).create({ metadata: { name: 'texts' }, data });
+  const configMapRef = { name: 'texts' };
+  await running.start('show', 'show', {
+    restartPolicy: 'Never',
+    containers: [
+      {
+        name: 'c',
+        image: 'show',
+        envFrom: [{ configMapRef }, { prefix: 'P_', configMapRef }],
+        env: [
+          { name: 'A', value: 'two' },
+          { name: 'ALL', value: '$(A)$(B)$(P_A)$(KUBERNETES_SERVICE_HOST)$(PATH)' },
+        ],
+      },
+    ],
+  });
+  expect(output).toEqual([expect.objectContaining({ A: 'two', B: '', P_A: 'one', P_B: '' })]);
+  expect(output[0]?.['ALL']).toBe('twoonehidden$(PATH)');
+});
+
 test('refuses volumes in which a ConfigMap has more than 10,000 files together', { timeout: 60_000 }, async () => {
   await using running = runningCluster({ idle });
   const keys = Array.from({ length: 5_000 }, (_, at) => [`k${at}`, 'v']);
