@@ -36,7 +36,7 @@ const FILE_BYTES = 256;
 const DIRECTORY_BYTES = 64;
 
 /** The memory that volumes take their bytes from. */
-export interface VolumeShare {
+interface VolumeShare {
   /** False: there is no room. A negative number gives bytes back. */
   take(bytes: number): boolean;
 }

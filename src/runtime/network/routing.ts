@@ -188,7 +188,7 @@ export class Router {
    */
   #isServedByPods(address: string, port: number): boolean {
     const isServer = (pod: StoredPod) =>
-      pod.spec.hostNetwork !== true || declaresPort(pod, port) || this.#parts.listens(pod, port);
+      pod.spec.hostNetwork !== true || declaredPorts(pod).includes(port) || this.#parts.listens(pod, port);
     return isPodAddress(address) || this.#addresses.podsAt(address).some(isServer);
   }
 
@@ -228,10 +228,10 @@ function matchOf(
   return undefined;
 }
 
-/** In the network of a node, the ports of containers are ports of the node. */
-function declaresPort({ spec: { containers, initContainers = [] } }: StoredPod, number: number): boolean {
-  return [...initContainers, ...containers].some(({ ports = [] }) =>
-    ports.some(({ containerPort, protocol }) => containerPort === number && protocol === 'TCP'),
+/** For pods in the network of a node: the ports of containers are ports of the node. */
+export function declaredPorts({ spec: { containers, initContainers = [] } }: StoredPod): readonly number[] {
+  return [...initContainers, ...containers].flatMap(({ ports = [] }) =>
+    ports.filter(({ protocol }) => protocol === 'TCP').map(({ containerPort }) => containerPort),
   );
 }
 

@@ -2,7 +2,15 @@
 import { expect, test, vi } from 'vitest';
 import { createFetchHandler } from '../../../src/http/index.js';
 import type { Cluster } from '../../../src/index.js';
-import { ConfigMap, Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod } from '../../../src/kinds/index.js';
+import {
+  ConfigMap,
+  Namespace,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  Service,
+} from '../../../src/kinds/index.js';
 import {
   type ByteConnection,
   type PortConnection,
@@ -988,4 +996,37 @@ test('pods of a fork keep their addresses, except those that several pods claim'
   await second.settle();
   const addresses = [await addressIn(second, 'two'), await addressIn(second, 'three')];
   expect(new Set(addresses).size).toBe(2);
+});
+
+test('the external addresses of a Service take no address or port of a pod from processes', async () => {
+  const published = new Set<string>();
+  const unused = () => {
+    throw new Error('not part of this test');
+  };
+  const publish = ({ host, port }: { readonly host: string; readonly port: number }) => {
+    published.add(`${host}:${port}`);
+    return () => void published.delete(`${host}:${port}`);
+  };
+  await using running = runningCluster(
+    { idle },
+    { network: { sockets: { dial: unused, serveHttp: unused, sendHttp: unused, publish } } },
+  );
+  const { cluster } = running;
+  await running.start('victim', 'idle');
+  const [node] = (await cluster.api(Node).list()).items;
+  const address = node?.status.addresses?.[0]?.address ?? '';
+  const { podIP = '' } = (await running.pod('victim')).status;
+  const externalIPs = [podIP, address, '198.51.100.1'];
+  const ports = [80, 81].map((port) => ({ name: `p${port}`, port }));
+  await cluster.api(Service).create({ metadata: { name: 'thief' }, spec: { ports, externalIPs } });
+  await cluster.settle();
+  const external = () => [...published].filter((each) => externalIPs.includes(each.split(':')[0] ?? '')).sort();
+  const everywhere = ['198.51.100.1:80', '198.51.100.1:81'];
+  expect(external()).toEqual([`${address}:80`, `${address}:81`, ...everywhere].sort());
+  const containers = [{ name: 'c', image: 'idle', ports: [{ containerPort: 80 }] }];
+  await running.start('host', 'idle', { hostNetwork: true, containers });
+  expect(external()).toEqual([`${address}:81`, ...everywhere].sort());
+  await cluster.api(Pod).delete('host', { gracePeriodSeconds: 0 });
+  await cluster.settle();
+  expect(external()).toContain(`${address}:80`);
 });
