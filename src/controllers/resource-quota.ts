@@ -9,13 +9,14 @@
 import { type Amounts, readAmounts } from '../admission/plugins/pod-amounts.js';
 import { toResourceList } from '../admission/quota/arithmetic.js';
 import { type Evaluator, type EvaluatorContext, isInScopes, ScopeError } from '../admission/quota/evaluator.js';
-import { evaluatorFor, isCountable, limitsResource } from '../admission/quota/evaluators.js';
+import { evaluatorFor, isCountable, limitedNames, limitsResource } from '../admission/quota/evaluators.js';
 import { type InformerEvent, isSameOrNewerVersion } from '../client/informer.js';
 import { CustomResourceDefinition } from '../crd/definition/custom-resource-definition.js';
 import { ResourceQuota } from '../kinds/core/v1/resource-quota.js';
 import type { Kind, ObjectOf } from '../kinds/kind.js';
 import type { ServedKind } from '../kinds/served-kind.js';
 import type { ResourceList } from '../kinds/shared/resources.js';
+import { StatusError } from '../meta/errors.js';
 import type { ApiObject } from '../meta/object.js';
 import { Quantity, type QuantityFormat } from '../meta/quantity.js';
 import type { Undo } from '../util/clock.js';
@@ -29,6 +30,8 @@ export interface ResourceQuotasOptions {
 }
 
 const RESYNC_MS = 5 * 60_000;
+/** upstream: apiserver/pkg/endpoints/handlers/rest.go isTooLargeError */
+const TOO_LARGE = /request is too large|trying to send message larger than max/;
 /** The verbs that a resource must support for its objects to be counted. */
 const NEEDED_VERBS = ['create', 'list', 'watch', 'delete'] as const;
 
@@ -106,10 +109,17 @@ class QuotaCounter extends ControllerPart<{ readonly resyncMs: number }> {
     const status = tally.status(quotaIn(quota));
     if (!isSameStatus(quota.status, status)) {
       const { name, namespace } = quota.metadata;
-      const updated = await this.context.client
-        .api(ResourceQuota, namespace)
-        .status.update(name, { ...quota, status: { hard: { ...status.hard }, used: { ...status.used } } });
-      this.#written.set(key, updated.metadata.resourceVersion);
+      try {
+        const updated = await this.context.client
+          .api(ResourceQuota, namespace)
+          .status.update(name, { ...quota, status: { hard: { ...status.hard }, used: { ...status.used } } });
+        this.#written.set(key, updated.metadata.resourceVersion);
+      } catch (error) {
+        // The status repeats the limits, so it may not fit where the spec does. It would not fit at once either, and the
+        // attempt takes long.
+        if (!StatusError.is(error) || !TOO_LARGE.test(error.message)) throw error;
+        this.context.report(error, `the status of quota ${key}`);
+      }
     }
     return { requeueAfterMs: Math.max(1, tally.startedAt + this.options.resyncMs - this.context.clock.now()) };
   }
@@ -234,7 +244,7 @@ function isSameAmounts(left: ResourceList = {}, right: ResourceList = {}): boole
 interface Part {
   readonly evaluator: Evaluator;
   /** The quota's resource names that the evaluator measures. */
-  readonly names: readonly string[];
+  readonly names: ReadonlySet<string>;
   readonly totals: Map<string, Quantity>;
   readonly shares: Map<string, Amounts>;
   /** How many shares have an amount of a name in a format; see {@link formatKey}. */
@@ -261,7 +271,7 @@ class Tally {
   constructor(quota: ResourceQuota, terms: EvaluatorContext) {
     this.#quota = quota;
     this.#terms = terms;
-    this.#names = Object.keys(quota.spec.hard ?? {});
+    this.#names = limitedNames(quota.spec.hard);
     this.startedAt = terms.clock.now();
   }
 
@@ -277,8 +287,8 @@ class Tally {
   /** Starts counting a resource, given all its objects in the namespace. */
   count({ storageKey, gvr }: ServedKind, objects: Iterable<ApiObject>): void {
     const evaluator = evaluatorFor(gvr, this.#terms);
-    const names = evaluator.matchingResources(this.#names, this.#terms);
-    const totals = new Map(names.map((name) => [name, Quantity.zero]));
+    const names = new Set(evaluator.matchingResources(this.#names, this.#terms));
+    const totals = new Map([...names].map((name) => [name, Quantity.zero]));
     const part: Part = { evaluator, names, totals, shares: new Map(), formats: new Map(), terminating: new Map() };
     this.#parts.set(storageKey, part);
     for (const object of objects) this.#set(part, object);
@@ -322,11 +332,9 @@ class Tally {
 
   #shareOf({ evaluator, names }: Part, object: ApiObject): Amounts {
     if (!this.#isCounted(evaluator, object)) return NOTHING;
-    const usage = evaluator.usageOf(object, this.#terms);
     const share = new Map<string, Quantity>();
-    for (const name of names) {
-      const amount = usage.get(name);
-      if (amount !== undefined && !amount.isZero()) share.set(name, amount);
+    for (const [name, amount] of evaluator.usageOf(object, this.#terms)) {
+      if (names.has(name) && !amount.isZero()) share.set(name, amount);
     }
     return share;
   }

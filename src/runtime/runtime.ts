@@ -25,8 +25,8 @@ export interface RuntimeOptions {
    * for processes, directories of this machine. */
   readonly hostPath?: boolean | undefined;
   /**
-   * What the files of all containers and volumes in memory may hold together, in bytes; 512 MiB unless given. Above it, writes
-   * fail with ENOSPC.
+   * What the files of all containers and volumes in memory may hold together, in bytes; 512 MiB unless given. The pods of one
+   * namespace may hold as much as they leave for others: half of it, or less. Above it, writes fail with ENOSPC.
    */
   readonly maxVolumeBytes?: number | undefined;
   readonly network?: NetworkOptions | undefined;

@@ -5,11 +5,13 @@ import type { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volum
 import type { ResourceQuota } from '../../kinds/core/v1/resource-quota.js';
 import type { Service } from '../../kinds/core/v1/service/service.js';
 import type { ServedKind } from '../../kinds/served-kind.js';
+import type { ResourceList } from '../../kinds/shared/resources.js';
 import { type Dialect, serviceGroup } from '../../meta/dialect.js';
 import { type GroupResource, qualifiedResource } from '../../meta/gvk.js';
 import type { ApiObject } from '../../meta/object.js';
 import { Quantity } from '../../meta/quantity.js';
 import { own } from '../../util/json.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import { countEvaluator, countName, type Evaluator, type EvaluatorContext, ONE, scopeSelects } from './evaluator.js';
 import { podEvaluator } from './pod-evaluator.js';
 
@@ -251,8 +253,17 @@ export function evaluatorFor(resource: GroupResource, { dialect, features }: Eva
 
 /** Whether a quota limits a resource; the quota controller need not list the others. */
 export function limitsResource(quota: ResourceQuota, resource: GroupResource, context: EvaluatorContext): boolean {
-  return evaluatorFor(resource, context).matchingResources(Object.keys(quota.spec.hard ?? {}), context).length > 0;
+  return evaluatorFor(resource, context).matchingResources(limitedNames(quota.spec.hard), context).length > 0;
 }
+
+/** The names of a quota's limits. Those of a stored quota are read for every kind and every object, and may be thousands. */
+export function limitedNames(hard: ResourceList | undefined): readonly string[] {
+  if (hard === undefined) return NO_NAMES;
+  return Object.isFrozen(hard) ? getOrInsertComputed(namesOfStored, hard, Object.keys) : Object.keys(hard);
+}
+
+const NO_NAMES: readonly string[] = Object.freeze([]);
+const namesOfStored = new WeakMap<ResourceList, readonly string[]>();
 
 const CORE: ReadonlyMap<string, Evaluator> = new Map([
   ['pods', podEvaluator],

@@ -26,7 +26,7 @@ import { forbiddenError } from '../plugins/requests.js';
 import type { AdmissionPlugin, AdmissionRequest, ClusterView } from '../types.js';
 import { increase, pickAmounts, printAmounts, toResourceList, withoutZeros } from './arithmetic.js';
 import { type BoundEvaluator, type Evaluator, isInScopes, ScopeError } from './evaluator.js';
-import { evaluatorFor, isCountable } from './evaluators.js';
+import { evaluatorFor, isCountable, limitedNames } from './evaluators.js';
 
 const QUOTAS = Object.freeze({ group: '', resource: 'resourcequotas' });
 
@@ -139,7 +139,7 @@ export function chargesFor(
     const wasCounted = oldObject !== undefined && matches(quota, { object: oldObject, bound });
     return chargeFor(quota, wasCounted ? grown : more, request) ?? [];
   });
-  const limited = charges.reduce((sum, { quota }) => sum + limitedNames(quota).length, 0);
+  const limited = charges.reduce((sum, { quota }) => sum + enforcedNames(quota).length, 0);
   if (limited > MAX_LIMITED_NAMES && request.subresource !== 'status') {
     throw forbiddenError(request, `its quotas limit more than ${MAX_LIMITED_NAMES} resources`);
   }
@@ -151,8 +151,8 @@ function statusOf(quota: ApiObject): ResourceQuota['status'] {
   return (quota['status'] ?? {}) as ResourceQuota['status'];
 }
 
-function limitedNames(quota: ApiObject): readonly string[] {
-  return Object.keys(statusOf(quota).hard ?? {});
+function enforcedNames(quota: ApiObject): readonly string[] {
+  return limitedNames(statusOf(quota).hard);
 }
 
 interface QuotaCheck {
@@ -168,7 +168,7 @@ function quotaApplies(quota: ApiObject, object: ApiObject, { request, bound, mis
   const status = statusOf(quota);
   if (!matchesOrFails(quota, { object, bound })) return false;
   const { evaluator, context } = bound;
-  const names = evaluator.matchingResources(limitedNames(quota), context);
+  const names = evaluator.matchingResources(enforcedNames(quota), context);
   const missing = missingFor?.(names);
   if (missing !== undefined) throw forbiddenError(request, `failed quota: ${name}: ${missing}`);
   if (names.some((each) => own(status.used ?? {}, each) === undefined)) {
@@ -193,13 +193,13 @@ function matches(quota: ApiObject, { object, bound }: MatchTarget): boolean {
   const { evaluator, context } = bound;
   // Scopes come first, because invalid scopes are an error in any case.
   const isIn = isInScopes(quota as unknown as ResourceQuota, object, bound);
-  return isIn && evaluator.matchingResources(limitedNames(quota), context).length > 0;
+  return isIn && evaluator.matchingResources(enforcedNames(quota), context).length > 0;
 }
 
 /** Undefined if the usage of the quota does not increase. */
 function chargeFor(quota: ApiObject, more: Amounts, request: AdmissionRequest): Charge | undefined {
   const { hard = {}, used = {} } = statusOf(quota);
-  const requested = pickAmounts(more, Object.keys(hard));
+  const requested = pickAmounts(more, limitedNames(hard));
   if (requested.size === 0) return undefined;
   const sums = new Map<string, Quantity>();
   for (const [name, amount] of requested) {

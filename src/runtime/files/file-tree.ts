@@ -1,6 +1,7 @@
 /**
  * The files of a container, in memory: a root directory of its own, and the volumes that are mounted below it.
  */
+import { getOrInsertComputed } from '../../util/once.js';
 
 /** The content of a volume or of a container's root directory. Paths are relative, without leading or trailing slash. */
 export interface Volume {
@@ -27,23 +28,46 @@ export interface FileEntry {
 
 /** What a volume in memory can hold: clients that execute commands in a container decide how much is written. */
 export const MAX_VOLUME_BYTES = 256 * 1024 * 1024;
-/** Of files, and of directories. Their paths count towards the bytes. */
+/** Of files, and of directories. */
 const MAX_VOLUME_FILES = 100_000;
 const MAX_PATH_LENGTH = 4096;
+/** What a file takes besides its content and its path, and each directory of its path: measured with Node 22. */
+const FILE_BYTES = 256;
+const DIRECTORY_BYTES = 64;
 
-/** What all volumes of a runtime hold together. */
+/** The memory that volumes take their bytes from. */
+interface VolumeShare {
+  /** False: there is no room. A negative number gives bytes back. */
+  take(bytes: number): boolean;
+}
+
+const UNLIMITED: VolumeShare = { take: () => true };
+
+/**
+ * What all volumes of a runtime hold together. A namespace may hold as much as it leaves free: alone it gets half, two get a
+ * third each, and those that fill what they can leave room for others.
+ */
 export class VolumeMemory {
   readonly #limit: number;
   #used = 0;
+  readonly #usedBy = new Map<string, number>();
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** False: there is no room. A negative number gives bytes back. */
-  take(bytes: number): boolean {
-    if (bytes > 0 && this.#used + bytes > this.#limit) return false;
-    this.#used += bytes;
+  /** The share of a namespace. Empty: that of the volumes that belong to none. */
+  of(namespace: string): VolumeShare {
+    return { take: (bytes) => this.#take(namespace, bytes) };
+  }
+
+  #take(namespace: string, bytes: number): boolean {
+    const own = (this.#usedBy.get(namespace) ?? 0) + bytes;
+    const used = this.#used + bytes;
+    if (bytes > 0 && own > this.#limit - used) return false;
+    this.#used = used;
+    if (own === 0) this.#usedBy.delete(namespace);
+    else this.#usedBy.set(namespace, own);
     return true;
   }
 }
@@ -58,7 +82,7 @@ export class MemoryVolume implements Volume {
   readonly medium: string | undefined;
   readonly isShared: boolean;
   /** What this volume and others share. */
-  readonly memory: VolumeMemory;
+  readonly memory: VolumeShare;
   readonly #maxBytes: number;
   readonly #entries = new Map<string, FileEntry>();
   /** The number of files below each directory. */
@@ -68,7 +92,7 @@ export class MemoryVolume implements Volume {
 
   constructor(
     { hostPath, medium, isShared = false, maxBytes = MAX_VOLUME_BYTES }: MemoryVolumeOptions = {},
-    memory: VolumeMemory = new VolumeMemory(MAX_VOLUME_BYTES),
+    memory: VolumeShare = UNLIMITED,
   ) {
     this.hostPath = hostPath;
     this.medium = medium;
@@ -89,8 +113,11 @@ export class MemoryVolume implements Volume {
   write(path: string, entry: FileEntry | undefined): void {
     if (path.length > MAX_PATH_LENGTH) throw fileError('ENAMETOOLONG', path);
     const isNew = entry !== undefined && !this.#entries.has(path);
+    // A character of a path may have two bytes.
     const sizeOf = (file: FileEntry | undefined) =>
-      file === undefined || file.isCounted === false ? 0 : path.length + file.bytes.length;
+      file === undefined || file.isCounted === false
+        ? 0
+        : FILE_BYTES + 2 * path.length + DIRECTORY_BYTES * (path.split('/').length - 1) + file.bytes.length;
     const added = sizeOf(entry) - sizeOf(this.#entries.get(path));
     const isFull = isNew && Math.max(this.#entries.size, this.#directories.size) >= MAX_VOLUME_FILES;
     const isTooLarge = added > 0 && this.#bytes + added > this.#maxBytes;
@@ -122,10 +149,10 @@ export class MemoryVolume implements Volume {
 
 /** The volumes in memory that live as long as a pod or one of its containers. */
 export class OwnVolumes {
-  readonly #memory: VolumeMemory;
+  readonly #memory: VolumeShare;
   readonly #volumes = new Set<Volume>();
 
-  constructor(memory: VolumeMemory) {
+  constructor(memory: VolumeShare) {
     this.#memory = memory;
   }
 
@@ -157,11 +184,22 @@ export class SharedVolumes {
     return this.#volumes.values();
   }
 
-  /** `hostPath`: the directory of the machine that the volume is. */
-  get(key: string, hostPath?: string): MemoryVolume {
-    const known = this.#volumes.get(key) ?? new MemoryVolume({ hostPath, isShared: true }, this.memory);
-    this.#volumes.set(key, known);
-    return known;
+  /** The volume of a claim in a namespace. */
+  claimed(key: string, namespace: string): MemoryVolume {
+    return getOrInsertComputed(
+      this.#volumes,
+      key,
+      () => new MemoryVolume({ isShared: true }, this.memory.of(namespace)),
+    );
+  }
+
+  /** A directory of a node. Pods of all namespaces write to it. */
+  onHost(node: string, hostPath: string): MemoryVolume {
+    return getOrInsertComputed(
+      this.#volumes,
+      `host/${node}/${hostPath}`,
+      () => new MemoryVolume({ hostPath, isShared: true }, this.memory.of('')),
+    );
   }
 
   /** Removes a volume with its content. Undefined: no pod has used it. */

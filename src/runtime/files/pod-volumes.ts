@@ -84,9 +84,9 @@ export class PodVolumes {
   readonly #texts = new Map<string, { readonly text: string; readonly bytes: Uint8Array }>();
 
   constructor(context: ControllerContext, options: PodVolumesOptions) {
-    this.own = new OwnVolumes(options.shared.memory);
     this.#context = context;
     this.#options = options;
+    this.own = new OwnVolumes(options.shared.memory.of(this.#namespace));
   }
 
   /** Sets up all volumes. Throws SetupError with the message of the FailedMount event. */
@@ -154,13 +154,8 @@ export class PodVolumes {
     } else if (spec.hostPath !== undefined) {
       if (!this.#options.allowsHostPath)
         throw new SetupError('the runtime does not allow hostPath volumes (option hostPath)');
-      this.#volumes.set(
-        name,
-        this.#options.shared.get(
-          `host/${this.#options.pod().spec.nodeName}/${spec.hostPath.path}`,
-          checkedPath(spec.hostPath.path),
-        ),
-      );
+      const { nodeName = '' } = this.#options.pod().spec;
+      this.#volumes.set(name, this.#options.shared.onHost(nodeName, checkedPath(spec.hostPath.path)));
     } else {
       const owned = spec.ephemeral && `${this.#options.pod().metadata.name}-${name}`;
       const claim = spec.persistentVolumeClaim?.claimName ?? owned;
@@ -201,7 +196,7 @@ export class PodVolumes {
     const { uid } = claim.metadata;
     if (claimRef.uid !== uid || claimRef.namespace !== namespace || claimRef.name !== name)
       throw fail(`${found} its pv.Spec.ClaimRef.UID ${claimRef.uid ?? ''} does not point to claim.UID ${uid}`);
-    return this.#options.shared.get(volume.metadata.uid);
+    return this.#options.shared.claimed(volume.metadata.uid, namespace);
   }
 
   #keyedReader(source: KeyedSource): Reader {

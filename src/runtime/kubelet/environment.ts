@@ -9,7 +9,7 @@ import type { ObjectOf } from '../../kinds/kind.js';
 import { own, setOwn } from '../../util/json.js';
 import { getOrInsertComputed } from '../../util/once.js';
 import type { ContainerSpec } from '../program.js';
-import { expanded, TextBudget } from './expansion.js';
+import { expanded, TextBudget, type Variables } from './expansion.js';
 import { configMapData, fieldValue, type KeyedData, resourceValue, SetupError, secretData } from './references.js';
 
 export interface EnvironmentOptions {
@@ -31,20 +31,19 @@ export function environmentOf(
 ): Record<string, string> {
   const { pod, container, budget } = options;
   const namespace = pod.metadata.namespace ?? '';
+  const sources = (container.envFrom ?? []).map((source) => variablesFrom(context, namespace, source));
+  // Counted before they are collected: a container that is refused may be tried again and again.
+  for (const { prefix, variables } of sources) budget.takeVariables(prefix, variables);
   const services = serviceVariables(context, options);
   const result: Record<string, string> = {};
-  for (const source of container.envFrom ?? []) {
-    for (const [name, value] of Object.entries(variablesFrom(context, namespace, source))) {
-      setOwn(result, name, budget.takeVariable(name, value));
-    }
+  for (const { prefix, variables } of sources) {
+    for (const [key, value] of variables.entries) setOwn(result, prefix + key, value);
   }
   // Variables can use those before them and those of services.
-  const known: Record<string, string> = { ...services, ...result };
+  const known = (name: string): string | undefined => own(result, name) ?? own(services, name);
   for (const variable of container.env ?? []) {
     const value = variableValue(context, variable, options, known);
-    if (value === undefined) continue;
-    setOwn(result, variable.name, budget.takeVariable(variable.name, value));
-    setOwn(known, variable.name, value);
+    if (value !== undefined) setOwn(result, variable.name, budget.takeVariable(variable.name, value));
   }
   const defaults = { PATH: DEFAULT_PATH, HOSTNAME: pod.spec.hostname ?? pod.metadata.name };
   return { ...defaults, ...services, ...result };
@@ -56,17 +55,25 @@ function variablesFrom(
   context: Pick<ControllerContext, 'informer'>,
   namespace: string,
   { prefix = '', configMapRef, secretRef }: Source,
-): Record<string, string> {
+): { readonly prefix: string; readonly variables: Variables } {
   const { name = '', optional = false } = configMapRef ?? secretRef ?? {};
   const data =
     configMapRef === undefined ? secretData(context, namespace, name) : configMapData(context, namespace, name);
   if (data === undefined) {
-    if (optional) return {};
+    if (optional) return { prefix, variables: NO_VARIABLES };
     throw notFound(configMapRef === undefined ? 'secret' : 'configmap', name);
   }
+  return { prefix, variables: getOrInsertComputed(variablesOfData, data, variablesIn) };
+}
+
+const NO_VARIABLES: Variables = { entries: [], length: 0 };
+/** Shared by the containers that use the ConfigMap or Secret, with all prefixes. */
+const variablesOfData = new WeakMap<KeyedData, Variables>();
+
+function variablesIn(data: KeyedData): Variables {
   // `=` cannot be part of a variable's name.
-  const entries = [...data].filter(([key]) => !key.includes('='));
-  return Object.fromEntries(entries.map(([key, bytes]) => [prefix + key, textOf(bytes)]));
+  const entries = [...data].flatMap(([key, bytes]) => (key.includes('=') ? [] : [[key, textOf(bytes)] as const]));
+  return { entries, length: entries.reduce((sum, [key, value]) => sum + key.length + value.length, 0) };
 }
 
 /** Undefined: an optional key that does not exist. */
@@ -74,9 +81,9 @@ function variableValue(
   context: Pick<ControllerContext, 'informer'>,
   { value = '', valueFrom }: Variable,
   { pod, container, podIPs, allocatable }: EnvironmentOptions,
-  known: Readonly<Record<string, string>>,
+  known: (name: string) => string | undefined,
 ): string | undefined {
-  if (valueFrom === undefined) return expanded(value, (name) => own(known, name), new TextBudget());
+  if (valueFrom === undefined) return expanded(value, known, new TextBudget());
   const { fieldRef, resourceFieldRef, configMapKeyRef, secretKeyRef } = valueFrom;
   if (fieldRef !== undefined) return fieldValue(pod, fieldRef.fieldPath, podIPs);
   if (resourceFieldRef !== undefined) return resourceValue(pod, resourceFieldRef, container.name, allocatable);

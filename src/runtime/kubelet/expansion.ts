@@ -12,6 +12,12 @@ const MAX_POD_LENGTH = 4 * MAX_LENGTH;
 /** What a variable counts besides its name and its value. */
 const VARIABLE_LENGTH = 64;
 
+/** The keys and values of a ConfigMap or Secret, and the length of all of them. */
+export interface Variables {
+  readonly entries: readonly (readonly [key: string, value: string])[];
+  readonly length: number;
+}
+
 /** Limits the length of texts: variables that contain earlier ones several times grow exponentially. */
 export class TextBudget {
   readonly #limit: number;
@@ -33,14 +39,22 @@ export class TextBudget {
     return this.take(value);
   }
 
+  takeVariables(prefix: string, { entries, length }: Variables): void {
+    this.#take(length + entries.length * (prefix.length + VARIABLE_LENGTH));
+  }
+
   /** Returns the text. Throws SetupError if all texts together are too long. */
   take(text: string): string {
-    this.#left -= text.length;
+    this.#take(text.length);
+    return text;
+  }
+
+  #take(length: number): void {
+    this.#left -= length;
     if (this.#left < 0)
       throw new SetupError(
         `argument list too long: the variables and arguments have more than ${this.#limit} characters`,
       );
-    return text;
   }
 }
 

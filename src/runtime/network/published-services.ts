@@ -3,10 +3,14 @@
  * connections are forwarded through the cluster network. This is what kube-proxy does in a real cluster.
  */
 import type { ControllerContext } from '../../controllers/runtime/controller.js';
+import { isPodAddress } from '../../controllers/stages/pod-selection.js';
+import { isPodFinished, type StoredPod } from '../../controllers/workloads/pod-state.js';
 import { Node } from '../../kinds/core/v1/node/node.js';
+import { Pod } from '../../kinds/core/v1/pod/pod.js';
 import { Service } from '../../kinds/core/v1/service/service.js';
 import type { ByteConnection, SocketAddress, Sockets } from '../../protocol/connection.js';
 import type { Undo } from '../../util/clock.js';
+import { declaredPorts } from './routing.js';
 import type { AddressTable, ClusterNetwork, Source } from './types.js';
 
 /** Follows the Services until the context is closed. `publish` of the sockets must exist. */
@@ -17,6 +21,7 @@ export function publishServices(
 ): void {
   const services = context.informer(Service);
   const nodes = context.informer(Node);
+  const pods = context.informer(Pod);
   const sourceOf = (address: string): Source | undefined => {
     const pod = addresses.podsAt(address).find(({ spec }) => spec.hostNetwork !== true);
     return pod && { namespace: pod.metadata.namespace ?? '', podName: pod.metadata.name };
@@ -29,10 +34,15 @@ export function publishServices(
         context.report(error, `the connection from ${remoteAddress} to ${host}:${port}`),
       );
     };
+  const nodesAt = nodes.index('address', ({ status }) => (status.addresses ?? []).map(({ address }) => address));
+  const podsOnPort = pods.index('port of a node', hostPorts);
+  /** A socket at the address would take what belongs to a pod, even if its program is not listening yet. */
+  const isOfPod = ({ host, port }: SocketAddress): boolean =>
+    isPodAddress(host) || nodesAt(host).some(({ metadata }) => podsOnPort(`${metadata.name} ${port}`).length > 0);
   const update = (): void => {
     const wanted = new Map<string, SocketAddress>();
     for (const { spec } of services.list())
-      for (const each of addressesOf(spec, nodes.list())) wanted.set(`${each.host} ${each.port}`, each);
+      for (const each of addressesOf(spec, nodes.list(), isOfPod)) wanted.set(`${each.host} ${each.port}`, each);
     for (const [key, undo] of published) {
       if (wanted.has(key)) continue;
       undo();
@@ -44,12 +54,21 @@ export function publishServices(
   };
   services.subscribe(update);
   nodes.subscribe(update);
+  pods.subscribe(({ object }) => {
+    if (object.spec.hostNetwork === true) update();
+  });
   const resolve = (name: string, remoteAddress: string) => network.resolve(name, sourceOf(remoteAddress));
   const undoDns = sockets.publishDns?.(resolve);
   context.onClose(() => {
     undoDns?.();
     for (const undo of published.values()) undo();
   });
+}
+
+/** The ports that pods in the network of a node declare, by `node port`. */
+function hostPorts(pod: StoredPod): readonly string[] {
+  const { hostNetwork, nodeName = '' } = pod.spec;
+  return hostNetwork === true && !isPodFinished(pod) ? declaredPorts(pod).map((port) => `${nodeName} ${port}`) : [];
 }
 
 /** Cluster IPs, external addresses and node ports, for TCP. */
@@ -63,9 +82,10 @@ function addressesOf(
   nodes: readonly {
     readonly status: { readonly addresses?: readonly { readonly type: string; readonly address: string }[] };
   }[],
+  isOfPod: (address: SocketAddress) => boolean,
 ): readonly SocketAddress[] {
   const { clusterIPs = [], externalIPs = [], ports = [] } = spec;
-  const hosts = [...clusterIPs.filter((address) => address !== 'None'), ...externalIPs];
+  const hosts = clusterIPs.filter((address) => address !== 'None');
   const nodeHosts = nodes.flatMap(({ status }) =>
     (status.addresses ?? []).filter(({ type }) => type === 'InternalIP').map(({ address }) => address),
   );
@@ -73,6 +93,7 @@ function addressesOf(
     .filter(({ protocol = 'TCP' }) => protocol === 'TCP')
     .flatMap(({ port, nodePort }) => [
       ...hosts.map((host) => ({ host, port })),
+      ...externalIPs.map((host) => ({ host, port })).filter((each) => !isOfPod(each)),
       ...(nodePort === undefined || nodePort === 0 ? [] : nodeHosts.map((host) => ({ host, port: nodePort }))),
     ]);
 }

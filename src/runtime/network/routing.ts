@@ -173,20 +173,22 @@ export class Router {
     const isPort = (candidate: ServicePort): boolean => candidate.port === port;
     const [node] = this.#nodesAt(address);
     const nodePorts = node === undefined ? [] : this.#byNodePort(String(port));
-    const externals = this.#isServedByPods(address, port) ? [] : this.#byExternalIp(address);
+    const external = matchOf(this.#byExternalIp(address), isPort, { isExternal: true });
     return (
       matchOf(this.#byClusterIp(address), isPort, { isExternal: false }) ??
-      matchOf(externals, isPort, { isExternal: true }) ??
+      (external !== undefined && this.#isServedByPods(address, port) ? undefined : external) ??
       matchOf(nodePorts, ({ nodePort }) => nodePort === port, { isExternal: true, node: node?.metadata.name })
     );
   }
 
   /**
    * Authors of Services write external addresses: those of pods would lead probes and proxies to pods of others. Nodes share
-   * theirs with pods in their network, which keep the ports on which they listen.
+   * theirs with pods in their network, which keep the ports that they declare, also while nothing listens, and those on which
+   * they listen.
    */
   #isServedByPods(address: string, port: number): boolean {
-    const isServer = (pod: StoredPod) => pod.spec.hostNetwork !== true || this.#parts.listens(pod, port);
+    const isServer = (pod: StoredPod) =>
+      pod.spec.hostNetwork !== true || declaredPorts(pod).includes(port) || this.#parts.listens(pod, port);
     return isPodAddress(address) || this.#addresses.podsAt(address).some(isServer);
   }
 
@@ -224,6 +226,13 @@ function matchOf(
     if (port !== undefined) return { service, port, ...how };
   }
   return undefined;
+}
+
+/** For pods in the network of a node: the ports of containers are ports of the node. */
+export function declaredPorts({ spec: { containers, initContainers = [] } }: StoredPod): readonly number[] {
+  return [...initContainers, ...containers].flatMap(({ ports = [] }) =>
+    ports.filter(({ protocol }) => protocol === 'TCP').map(({ containerPort }) => containerPort),
+  );
 }
 
 /** The addresses that pods have in their status, for a network without a kubelet. */

@@ -1,5 +1,5 @@
 /** ResourceQuota controller: the used amounts in the status and when they are recalculated. */
-import { defineKind, mergePatch, strategicPatch } from 'orchplane';
+import { defineKind, memoryStorage, mergePatch, strategicPatch } from 'orchplane';
 import { controllers, resourceQuotas } from 'orchplane/controllers';
 import {
   ConfigMap,
@@ -298,4 +298,25 @@ test('counts each quota of a namespace in its scope and ignores other namespaces
   await cluster.api(Pod).delete('b', { gracePeriodSeconds: 0 });
   expect(await used()).toEqual({ pods: '1' });
   expect((await cluster.api(ResourceQuota).get('effort')).status.used).toEqual({ pods: '0' });
+});
+
+test('tries again after the resync interval to store a status that is too large', async () => {
+  const failures: string[] = [];
+  const onError = (error: unknown) => void failures.push(String(error));
+  await using small = testCluster({
+    storage: memoryStorage({ maxObjectBytes: 8_000 }),
+    controllers: controllers([resourceQuotas()], { onError }),
+  });
+  const hard = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`count/r${at}.example.com`, '1']));
+  await small.api(ResourceQuota).create({ metadata: { name: 'q' }, spec: { hard } });
+  await small.settle();
+  await small.clock.advance(4 * 60_000);
+  expect(failures).toEqual(['StatusError: etcdserver: request is too large']);
+  await small.clock.advance(60_000);
+  expect(failures).toHaveLength(2);
+  await small.api(ResourceQuota).edit('q', ({ spec }) => {
+    spec.hard = { configmaps: '1' };
+  });
+  await small.settle();
+  expect((await small.api(ResourceQuota).get('q')).status.hard).toEqual({ configmaps: '1' });
 });

@@ -2,7 +2,15 @@
 import { expect, test, vi } from 'vitest';
 import { createFetchHandler } from '../../../src/http/index.js';
 import type { Cluster } from '../../../src/index.js';
-import { ConfigMap, Node, PersistentVolume, PersistentVolumeClaim, Pod } from '../../../src/kinds/index.js';
+import {
+  ConfigMap,
+  Namespace,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  Service,
+} from '../../../src/kinds/index.js';
 import {
   type ByteConnection,
   type PortConnection,
@@ -10,7 +18,7 @@ import {
   runtimeIn,
 } from '../../../src/protocol/connection.js';
 import { builtInCommands } from '../../../src/runtime/commands.js';
-import { FileTree, MemoryVolume } from '../../../src/runtime/files/file-tree.js';
+import { FileTree, MemoryVolume, SharedVolumes, VolumeMemory } from '../../../src/runtime/files/file-tree.js';
 import type { ProcessExit, ProcessImage, Program, ProgramContainer } from '../../../src/runtime/index.js';
 import { ClientOutput } from '../../../src/runtime/kubelet/client-output.js';
 import { InputStream } from '../../../src/runtime/kubelet/container-input.js';
@@ -91,6 +99,45 @@ test('refuses millions of variables without values', async () => {
   expect(spentMs()).toBeLessThan(2_000);
   const [status] = (await running.pod('many')).status.containerStatuses ?? [];
   expect(status?.state.waiting?.message).toMatch(/^argument list too long/);
+});
+
+test('counts the variables of a ConfigMap once, and refuses too many before it collects them', async () => {
+  await using running = runningCluster({ idle });
+  const keys = Array.from({ length: 5_000 }, (_, at) => [`k${at}`, 'v']);
+  await running.cluster.api(ConfigMap).create({ metadata: { name: 'many' }, data: Object.fromEntries(keys) });
+  const envFrom = Array.from({ length: 40 }, (_, at) => ({ prefix: `A${at}`, configMapRef: { name: 'many' } }));
+  const containers = Array.from({ length: 200 }, (_, at) => ({ name: `c${at}`, image: 'idle', envFrom }));
+  const spentMs = cpuTimer();
+  await running.start('many', 'idle', { containers });
+  await running.advance(60_000);
+  expect(spentMs()).toBeLessThan(5_000);
+  for (const { state } of (await running.pod('many')).status.containerStatuses ?? [])
+    expect(state.waiting?.message).toMatch(/^argument list too long/);
+});
+
+test('variables of a ConfigMap hide those of services, and are hidden by later ones', async () => {
+  const output: Readonly<Record<string, string>>[] = [];
+  const show: Program = ({ env }) => void output.push(env);
+  await using running = runningCluster({ show });
+  const data = { A: 'one', B: '', KUBERNETES_SERVICE_HOST: 'hidden' };
+  await running.cluster.api(ConfigMap).create({ metadata: { name: 'texts' }, data });
+  const configMapRef = { name: 'texts' };
+  await running.start('show', 'show', {
+    restartPolicy: 'Never',
+    containers: [
+      {
+        name: 'c',
+        image: 'show',
+        envFrom: [{ configMapRef }, { prefix: 'P_', configMapRef }],
+        env: [
+          { name: 'A', value: 'two' },
+          { name: 'ALL', value: '$(A)$(B)$(P_A)$(KUBERNETES_SERVICE_HOST)$(PATH)' },
+        ],
+      },
+    ],
+  });
+  expect(output).toEqual([expect.objectContaining({ A: 'two', B: '', P_A: 'one', P_B: '' })]);
+  expect(output[0]?.['ALL']).toBe('twoonehidden$(PATH)');
 });
 
 test('refuses volumes in which a ConfigMap has more than 10,000 files together', { timeout: 60_000 }, async () => {
@@ -257,18 +304,68 @@ test('a volume in memory has a limit for files, and counts their paths', () => {
   expect(() => volume.write('one more', empty)).toThrow('ENOSPC: no space left on device, one more');
   volume.write('0', undefined);
   volume.write('one more', empty);
-  const other = new MemoryVolume({ maxBytes: 10_000 });
+  // Two bytes for each character, and 256 for each file.
+  const other = new MemoryVolume({ maxBytes: 2 * (2 * 4_001 + 256) });
   const path = 'x'.repeat(4_000);
   other.write(`${path}1`, empty);
   other.write(`${path}2`, empty);
-  expect(() => other.write(`${path}3`, empty)).toThrow('ENOSPC');
+  expect(() => other.write('3', empty)).toThrow('ENOSPC');
+});
+
+test('a volume in memory counts the directories of its files', () => {
+  const volume = new MemoryVolume({ maxBytes: 1_000 });
+  const empty = { bytes: new Uint8Array(), mode: 0o644 };
+  expect(() => volume.write('a/b/c/d/e/f/g/h/i/j/k/l', empty)).toThrow('ENOSPC');
+  volume.write('a/b/c', empty);
+});
+
+test('a namespace that fills its share of the memory of volumes leaves room for others', async () => {
+  await using running = runningCluster({ idle }, { maxVolumeBytes: 16_100 });
+  const { cluster } = running;
+  await cluster.settle();
+  for (const name of ['greedy', 'other', 'third']) await cluster.api(Namespace).create({ metadata: { name } });
+  await cluster.settle();
+  const containers = [{ name: 'c', image: 'idle' }];
+  for (const namespace of ['greedy', 'other', 'third']) {
+    await cluster.api(Pod, namespace).create({ metadata: { name: 'box' }, spec: { containers } });
+  }
+  await cluster.settle();
+  const write = async (namespace: string, path: string, length: number) =>
+    (await cluster.exec('box', ['tee', path], { namespace, stdin: 'x'.repeat(length) })).exitCode;
+  /** Writes files of 500 bytes until one fails, and returns their number. */
+  const fill = async (namespace: string) => {
+    let count = 0;
+    while ((await write(namespace, `/${count}`, 500 - 256 - 2)) === 0) count++;
+    return count;
+  };
+  // A half, a half of what is left, and so on.
+  expect([await fill('greedy'), await fill('other')]).toEqual([16, 8]);
+  expect(await write('third', '/file', 1_700)).toBe(0);
+  expect(await write('other', '/more', 2_000)).toBe(1);
+  await cluster.api(Pod, 'greedy').delete('box', { gracePeriodSeconds: 0 });
+  await cluster.settle();
+  expect(await write('other', '/more', 2_000)).toBe(0);
+});
+
+test('a claimed volume takes the memory of the namespace of its claim', () => {
+  const memory = new VolumeMemory(10_000);
+  const volumes = new SharedVolumes(memory);
+  const file = { bytes: new Uint8Array(4_000), mode: 0o644 };
+  volumes.claimed('uid', 'team').write('file', file);
+  expect(volumes.claimed('uid', 'team').entries().size).toBe(1);
+  expect(memory.of('team').take(1_000)).toBe(false);
+  volumes.remove('uid');
+  expect(memory.of('team').take(5_000)).toBe(true);
+  // A directory of a node belongs to no namespace.
+  volumes.onHost('node-1', '/data').write('file', { ...file, bytes: new Uint8Array(2_000) });
+  expect(volumes.onHost('node-1', '/data').hostPath).toBe('/data');
 });
 
 test('the volumes of a runtime have a limit together, and give it back when they end', async () => {
-  await using running = runningCluster({ idle }, { maxVolumeBytes: 3_000 });
+  await using running = runningCluster({ idle }, { maxVolumeBytes: 12_000 });
   const { cluster } = running;
   const volumes = [
-    { name: 'small', emptyDir: { sizeLimit: '500' } },
+    { name: 'small', emptyDir: { sizeLimit: '1000' } },
     { name: 'large', emptyDir: {} },
   ];
   const volumeMounts = volumes.map(({ name }) => ({ name, mountPath: `/${name}` }));
@@ -278,21 +375,22 @@ test('the volumes of a runtime have a limit together, and give it back when they
     (await cluster.exec(pod, ['tee', path], { stdin: 'x'.repeat(length) })).stderr;
   await start('one');
   await start('two');
-  expect(await write('one', '/small/file', 400)).toBe('');
-  expect(await write('one', '/small/file', 600)).toBe('tee: ENOSPC: no space left on device, file\n');
-  expect(await write('one', '/large/file', 1_500)).toBe('');
-  expect(await write('two', '/large/file', 1_500)).toContain('ENOSPC');
-  expect(await write('two', '/file', 1_500)).toContain('ENOSPC');
+  // A file takes 256 bytes besides its content and its path.
+  expect(await write('one', '/small/file', 700)).toBe('');
+  expect(await write('one', '/small/file', 750)).toBe('tee: ENOSPC: no space left on device, file\n');
+  expect(await write('one', '/large/file', 2_500)).toBe('');
+  expect(await write('two', '/large/file', 2_500)).toContain('ENOSPC');
+  expect(await write('two', '/file', 2_500)).toContain('ENOSPC');
   await cluster.api(Pod).delete('one', { gracePeriodSeconds: 0 });
   await cluster.settle();
-  expect(await write('two', '/file', 1_200)).toBe('');
+  expect(await write('two', '/file', 2_500)).toBe('');
   // The input is in memory together with the file that it replaces.
-  expect(await write('two', '/file', 2_500)).toBe('tee: ENOSPC: no space left on device\n');
-  expect(await write('two', '/file', 1_200)).toBe('');
+  expect(await write('two', '/file', 4_000)).toBe('tee: ENOSPC: no space left on device\n');
+  expect(await write('two', '/file', 2_500)).toBe('');
 });
 
 test('commands that collect their input share the memory of volumes, and give it back', async () => {
-  await using running = runningCluster({ idle }, { maxVolumeBytes: 3_000 });
+  await using running = runningCluster({ idle }, { maxVolumeBytes: 6_000 });
   const { cluster } = running;
   await running.start('box', 'idle');
   const endless = new TransformStream<Uint8Array, Uint8Array>();
@@ -335,7 +433,7 @@ test('a container whose start fails leaves no files behind', async () => {
 
 test('the files of a container are given back when it ends', async () => {
   const writer: Program = ({ files, args: [file = ''] }) => files.write(`/${file}`, new Uint8Array(2_000));
-  await using running = runningCluster({ writer }, { maxVolumeBytes: 3_000 });
+  await using running = runningCluster({ writer }, { maxVolumeBytes: 6_000 });
   for (const name of ['one', 'two', 'three']) {
     await running.start(name, 'writer', {
       restartPolicy: 'Never',
@@ -347,7 +445,7 @@ test('the files of a container are given back when it ends', async () => {
 
 test('the volumes of a pod are given back when it ends', async () => {
   const writer: Program = ({ files }) => files.write('/data/file', new Uint8Array(2_000));
-  await using running = runningCluster({ writer }, { maxVolumeBytes: 3_000 });
+  await using running = runningCluster({ writer }, { maxVolumeBytes: 6_000 });
   for (const name of ['one', 'two', 'three']) {
     await running.start(name, 'writer', {
       restartPolicy: 'Never',
@@ -385,7 +483,7 @@ test('a directory ends with its last file', () => {
 });
 
 test('the content of a PersistentVolume is given back when the volume is deleted', async () => {
-  await using running = runningCluster({ idle }, { maxVolumeBytes: 3_000 });
+  await using running = runningCluster({ idle }, { maxVolumeBytes: 6_000 });
   const { cluster } = running;
   const spec = { accessModes: ['ReadWriteOnce' as const], storageClassName: '' };
   const container = { name: 'c', image: 'idle', volumeMounts: [{ name: 'v', mountPath: '/data' }] };
@@ -898,4 +996,37 @@ test('pods of a fork keep their addresses, except those that several pods claim'
   await second.settle();
   const addresses = [await addressIn(second, 'two'), await addressIn(second, 'three')];
   expect(new Set(addresses).size).toBe(2);
+});
+
+test('the external addresses of a Service take no address or port of a pod from processes', async () => {
+  const published = new Set<string>();
+  const unused = () => {
+    throw new Error('not part of this test');
+  };
+  const publish = ({ host, port }: { readonly host: string; readonly port: number }) => {
+    published.add(`${host}:${port}`);
+    return () => void published.delete(`${host}:${port}`);
+  };
+  await using running = runningCluster(
+    { idle },
+    { network: { sockets: { dial: unused, serveHttp: unused, sendHttp: unused, publish } } },
+  );
+  const { cluster } = running;
+  await running.start('victim', 'idle');
+  const [node] = (await cluster.api(Node).list()).items;
+  const address = node?.status.addresses?.[0]?.address ?? '';
+  const { podIP = '' } = (await running.pod('victim')).status;
+  const externalIPs = [podIP, address, '198.51.100.1'];
+  const ports = [80, 81].map((port) => ({ name: `p${port}`, port }));
+  await cluster.api(Service).create({ metadata: { name: 'thief' }, spec: { ports, externalIPs } });
+  await cluster.settle();
+  const external = () => [...published].filter((each) => externalIPs.includes(each.split(':')[0] ?? '')).sort();
+  const everywhere = ['198.51.100.1:80', '198.51.100.1:81'];
+  expect(external()).toEqual([`${address}:80`, `${address}:81`, ...everywhere].sort());
+  const containers = [{ name: 'c', image: 'idle', ports: [{ containerPort: 80 }] }];
+  await running.start('host', 'idle', { hostNetwork: true, containers });
+  expect(external()).toEqual([`${address}:81`, ...everywhere].sort());
+  await cluster.api(Pod).delete('host', { gracePeriodSeconds: 0 });
+  await cluster.settle();
+  expect(external()).toContain(`${address}:80`);
 });

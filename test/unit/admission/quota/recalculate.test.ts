@@ -3,7 +3,7 @@ import { ConfigMap, Pod, ResourceQuota } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { beforeEach, expect, test } from 'vitest';
 import type { EvaluatorContext } from '../../../../src/admission/quota/evaluator.js';
-import { limitsResource } from '../../../../src/admission/quota/evaluators.js';
+import { limitedNames, limitsResource } from '../../../../src/admission/quota/evaluators.js';
 import { featureGates } from '../../../../src/kinds/feature-gates.js';
 import { orchDialect } from '../../../../src/meta/dialect.js';
 import type { ApiObject } from '../../../../src/meta/object.js';
@@ -80,4 +80,17 @@ test('derives the limited resources from the spec', async () => {
   const quota = await cluster.api(ResourceQuota).get('q');
   expect(limitsResource(quota as never, PODS, terms())).toBe(true);
   expect(limitsResource(quota as never, MAPS, terms())).toBe(false);
+});
+
+test('lists the limits of a stored quota once', async () => {
+  await makeQuota(cluster, 'q', { pods: '1' });
+  const { hard } = (await cluster.api(ResourceQuota).get('q')).spec;
+  const names = limitedNames(hard);
+  expect(names).toEqual(['pods']);
+  expect(limitedNames(hard)).toBe(names);
+  // An object that can still change is listed each time.
+  const draft: Record<string, string> = { pods: '1' };
+  limitedNames(draft);
+  draft['secrets'] = '2';
+  expect(limitedNames(draft)).toEqual(['pods', 'secrets']);
 });
