@@ -96,7 +96,7 @@ describe('createNodeListener', () => {
     const authenticate = ({ signal }: AuthenticationRequest) =>
       new Promise<undefined>((_resolve, reject) => {
         calls.push(signal);
-        signal.addEventListener('abort', () => reject(signal.reason));
+        signal.addEventListener('abort', () => reject(new Error('aborted')));
       });
     const listener = createNodeListener(createCluster(), { authenticate, onError: (error) => failures.push(error) });
     await using site = await open(listener, { maxHeaderSize: 1024 * 1024 });
