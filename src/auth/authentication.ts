@@ -74,11 +74,14 @@ export interface AuthenticationRequest {
   readonly headers: Iterable<[name: string, value: string]> & { get(name: string): string | null };
   /** The client of the connection, if it presented a certificate. */
   readonly peer?: Peer | undefined;
+  /** Aborts when the client has disconnected, so that the result is not needed. It is created when it is read. */
+  readonly signal: AbortSignal;
 }
 
 /**
  * A custom authenticator: `createFetchHandler(cluster, { authenticate })`. It runs last; `undefined` makes the request
- * anonymous. If it throws, the request is rejected with 401 and the error is passed to `onError`.
+ * anonymous. If it throws, the request is rejected with 401 and the error is passed to `onError`, unless the client has
+ * disconnected. A call that waits for another server ends when `signal` aborts: until then the request counts as unanswered.
  */
 export type RequestAuthenticator = (request: AuthenticationRequest) => MaybePromise<User | undefined>;
 

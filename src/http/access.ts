@@ -149,7 +149,8 @@ function identityFromAuthenticator(
 ): MaybePromise<Identity | undefined> {
   if (authenticate === undefined) return undefined;
   const failed = (error: unknown): never => {
-    onError(error);
+    // An authenticator that stops when its client has left has not failed.
+    if (!request.signal.aborted) onError(error);
     throw errors.unauthorized('Unauthorized');
   };
   return rescue(

@@ -9,7 +9,7 @@ import { errors, StatusError } from '../meta/errors.js';
 import type { RequestBody } from '../protocol/body.js';
 import type { HttpRequest } from '../protocol/http.js';
 import type { ApiRequest, RequestOptions, User } from '../protocol/request.js';
-import { limitedBody } from '../protocol/value-limits.js';
+import { bodyTooLarge, limitedBody, MAX_BODY_BYTES } from '../protocol/value-limits.js';
 import { JoinedBytes } from '../util/bytes.js';
 import { recoverFrom } from '../util/catch-error.js';
 import { lazyMembers, SOURCE } from '../util/hidden-class.js';
@@ -20,9 +20,6 @@ import { requestCodec } from './negotiate.js';
 import type { Query } from './query.js';
 import { readDeleteOptions, readOptions } from './query.js';
 import { type Action, isConnectSubresource, type ServedResource } from './routes.js';
-
-/** 3 MiB. spec: Limits */
-const MAX_BODY_BYTES = 3 * 1024 * 1024;
 
 const NO_BYTES = new Uint8Array();
 
@@ -225,8 +222,4 @@ async function readBytes(request: HttpRequest): Promise<Uint8Array> {
 function requireBodyLimit(bytes: Uint8Array): Uint8Array {
   if (bytes.length > MAX_BODY_BYTES) throw bodyTooLarge();
   return bytes;
-}
-
-function bodyTooLarge() {
-  return errors.requestTooLarge(`limit is ${MAX_BODY_BYTES}`);
 }

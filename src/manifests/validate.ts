@@ -14,6 +14,7 @@ import type { ApiRequest } from '../protocol/request.js';
 import type { ObjectResponse } from '../protocol/response.js';
 import type { Transport } from '../protocol/transport.js';
 import { isRecord } from '../util/json.js';
+import { unsharedBytes } from '../util/json-bytes.js';
 import { isCrd } from './apply.js';
 import { lineOf } from './field-line.js';
 import { type Finding, type FindingObject, findingPlace } from './finding.js';
@@ -147,6 +148,8 @@ class Validation {
       const { object, warnings } = await this.#send({ verb: 'create', ...at, options, body });
       if (identity !== undefined) this.#created.set(identity, manifest);
       for (const warning of warnings) this.#report(manifest, warningFinding(warning));
+      const canApply = name !== undefined && served.verbs.includes('patch');
+      if (canApply && hasLostManagers(object as ApiObject)) this.#report(manifest, TOO_LARGE_TO_APPLY);
       await this.#reportConditions(manifest, served, object as ApiObject);
       if (served.gvk.kind === 'ResourceQuota') await this.#activateQuota(at, object as ApiObject);
     } catch (error) {
@@ -226,7 +229,21 @@ class Validation {
   }
 }
 
+/** Smaller objects have no managedFields for other reasons: of duplicate keys in their lists. */
+const LARGE_BYTES = 256 * 1024;
+
+/** Whether storage has no room for the managedFields of a new object. A create leaves them out, but an apply is rejected. */
+function hasLostManagers(object: ApiObject): boolean {
+  return object.metadata.managedFields === undefined && unsharedBytes(object) > LARGE_BYTES;
+}
+
 type Problem = Pick<Finding, 'level' | 'rule' | 'message' | 'field'>;
+
+const TOO_LARGE_TO_APPLY: Problem = {
+  level: 'error',
+  rule: 'invalid',
+  message: 'is too large with its managedFields: it can be created without them, but a server-side apply is rejected',
+};
 
 function objectOf({ apiVersion, kind, namespace, name, generateName }: Manifest): FindingObject {
   const shown = name ?? generateName;

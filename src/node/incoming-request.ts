@@ -274,7 +274,7 @@ function isBodyRead({ readableDidRead, readableEnded }: Incoming): boolean {
 const NO_BYTES = new Uint8Array();
 
 /** Reads the whole body; undefined as soon as it exceeds the limit, and the rest stays unread. */
-function readWholeBody(message: Incoming, limit: number, onRead: () => void): Promise<Uint8Array | undefined> {
+export function readWholeBody(message: Incoming, limit: number, onRead?: () => void): Promise<Uint8Array | undefined> {
   return new Promise((resolve, reject) => {
     const body = new JoinedBytes();
     const onData = (chunk: Buffer): void => {
@@ -298,7 +298,7 @@ function readWholeBody(message: Incoming, limit: number, onRead: () => void): Pr
     };
     if (isBodyRead(message)) return reject(bodyAlreadyRead());
     if (message.destroyed && !message.readableEnded) return reject(new ClientDisconnectedError());
-    onRead();
+    onRead?.();
     message.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose);
     message.resume();
   });

@@ -2,10 +2,12 @@
  * Limits the size of the values that a request can make the server process. Each object and each list needs about 1 KB in
  * several steps of a write, so a body of 3 MiB that contains a million empty ones would need gigabytes.
  */
-import { errors } from '../meta/errors.js';
+import { errors, type StatusError } from '../meta/errors.js';
 import { isRecord, MAX_DEPTH } from '../util/json.js';
 import type { ParsedBody, RequestBody } from './body.js';
 
+/** The maximum length of a body: 3 MiB. spec: Limits */
+export const MAX_BODY_BYTES = 3 * 1024 * 1024;
 /** The maximum number of objects and lists in a body. */
 export const MAX_CONTAINERS = 250_000;
 /** The same for an object after a patch or a conversion, which has defaults. */
@@ -56,8 +58,13 @@ function addCharacters(text: string, count: ValueCount): void {
   if (count.characters > MAX_CHARACTERS) throw tooLarge(`${MAX_CHARACTERS} characters`);
 }
 
-function tooLarge(limit: string): Error {
+function tooLarge(limit: string): StatusError {
   return errors.requestTooLarge(`limit is ${limit}`);
+}
+
+/** For a body of more than `MAX_BODY_BYTES`. */
+export function bodyTooLarge(): StatusError {
+  return tooLarge(String(MAX_BODY_BYTES));
 }
 
 /** A body whose `read` throws 413 if the document exceeds the limits. `byteCount` is the length of its encoding. */

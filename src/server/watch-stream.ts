@@ -21,6 +21,7 @@ import { CompactedError } from '../storage/types.js';
 import { onAbort } from '../util/abort.js';
 import type { Activity } from '../util/activity.js';
 import type { Clock, Undo } from '../util/clock.js';
+import { messageOf } from '../util/message-of.js';
 import type { BookmarkTicker } from './bookmark-ticker.js';
 import { journalErrorToStatus } from './durable.js';
 import { ConversionPending } from './versions.js';
@@ -251,11 +252,14 @@ export class ServerWatchStream implements RunningWatch, CancellableTimeoutStream
     this.#queueIndex = 0;
   }
 
-  /** Ends the stream; the result is its last event. */
+  /**
+   * Ends the stream; the result is its last event. It is called by writes and when a delay is over, where no reader could
+   * catch an exception.
+   */
   #fail(error: unknown): ServerWatchEvent {
     this.#end();
-    if (!StatusError.is(error)) throw error;
-    return { type: 'ERROR', object: error.status };
+    const { status } = StatusError.is(error) ? error : errors.internal(messageOf(error), error);
+    return { type: 'ERROR', object: status };
   }
 
   /** Called without an event when the cursor has expired. */

@@ -103,7 +103,7 @@ function refuse(response: ServerResponse): void {
 }
 
 /** Answers with a Status. */
-export function sendStatus(response: ServerResponse, code: number, message: string): void {
-  const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, code };
+export function sendStatus(response: ServerResponse, code: number, message: string, reason?: string): void {
+  const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code };
   response.writeHead(code, { 'content-type': 'application/json' }).end(JSON.stringify(status));
 }

@@ -7,7 +7,6 @@ import { open } from 'node:fs/promises';
 import { type ClientRequest, type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { Duplex, Writable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { PRIVATE, requireReplaceable } from '../../etcd/replaceable-file.js';
 import { endToEndHeaders } from '../../http/answer.js';
 import {
@@ -18,9 +17,11 @@ import {
   recordingLine,
   resolvedPath,
 } from '../../http/recording.js';
+import { bodyTooLarge, MAX_BODY_BYTES } from '../../protocol/value-limits.js';
 import { formatTime } from '../../text/time/time.js';
 import { systemClock } from '../../util/clock.js';
 import { messageOf } from '../../util/message-of.js';
+import { readWholeBody } from '../incoming-request.js';
 import { type CommandOptions, defineCommand, UsageError } from './command.js';
 import { errorLine } from './manifest-input.js';
 import { addressIn, KUBECONFIG_OPTIONS, type KubeconfigConnection, kubeconfigConnection } from './open-cluster.js';
@@ -153,7 +154,7 @@ class Recorder {
         socket.on('close', () => outgoing.destroy());
         outgoing.on('upgrade', (answer, remote, remoteHead) => {
           socket.on('close', () => remote.destroy());
-          this.#finish({ ...started, status: 101, responseHeaders: recordedHeaders(answer), isUpgrade: true });
+          void this.#finish({ ...started, status: 101, responseHeaders: recordedHeaders(answer), isUpgrade: true });
           const lines = rawLines(answer);
           socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines}\r\n`);
           remote.on('error', () => socket.destroy());
@@ -162,7 +163,7 @@ class Recorder {
           remote.pipe(socket).pipe(remote);
         });
         outgoing.on('response', (answer) => {
-          this.#finish({ ...started, status: answer.statusCode ?? 0, responseHeaders: recordedHeaders(answer) });
+          void this.#finish({ ...started, status: answer.statusCode ?? 0, responseHeaders: recordedHeaders(answer) });
           socket.write(`HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}\r\n${rawLines(answer)}\r\n`);
           answer.pipe(socket);
         });
@@ -183,7 +184,13 @@ class Recorder {
 
   async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const started = this.#begin(request);
-    const body = await buffer(request);
+    const body = await readWholeBody(request, MAX_BODY_BYTES);
+    if (body === undefined) {
+      // The rest is read, so that the client reads the answer.
+      request.resume();
+      const { code, message, reason } = bodyTooLarge();
+      return sendStatus(response, code, message, reason);
+    }
     const outgoing = await this.#send(request, body.length > 0 ? { 'content-length': String(body.length) } : {});
     // The client may have left while the token was awaited.
     if (response.destroyed) return void outgoing.on('error', () => undefined).destroy();
@@ -223,11 +230,11 @@ class Recorder {
   async #pass(recorded: RecordedExchange, answer: IncomingMessage, response: ServerResponse): Promise<void> {
     const isStream = isWatchPath(recorded.path) || /[?&]follow=(?:true|1)\b/.test(recorded.path);
     const content = isStream ? new StreamContent() : new BodyContent(recorded.path, answer);
-    const write = (isCut: boolean): void => {
-      if (!this.#open.delete(entry)) return;
-      this.#finish({ ...recorded, ...content.take(), ...(isCut || content.isDropped ? { isCut: true } : {}) });
+    const write = (isCut: boolean): Promise<void> | undefined => {
+      if (!this.#open.delete(entry)) return undefined;
+      return this.#finish({ ...recorded, ...content.take(), ...(isCut || content.isDropped ? { isCut: true } : {}) });
     };
-    const entry: OpenExchange = { cut: () => write(true) };
+    const entry: OpenExchange = { cut: () => void write(true) };
     this.#open.add(entry);
     try {
       for await (const chunk of answer as AsyncIterable<Buffer>) {
@@ -235,18 +242,19 @@ class Recorder {
         if (content.isLong) await this.#write({ ...recorded, ...content.take(), isContinued: true });
         if (!response.write(chunk)) await drained(response);
       }
-      write(false);
+      // A client that sends many requests waits for a slow disk.
+      await write(false);
       response.end();
     } catch (error) {
       // The client has ended a watch, or the server has broken off.
-      write(true);
+      await write(true);
       if (!response.destroyed) throw error;
     }
   }
 
-  #finish(exchange: RecordedExchange): void {
+  #finish(exchange: RecordedExchange): Promise<void> {
     this.count++;
-    void this.#write(exchange);
+    return this.#write(exchange);
   }
 
   /** Resolves when the file takes more. */
@@ -365,7 +373,8 @@ function rawLines({ rawHeaders }: IncomingMessage): string {
 const TOKEN_PATH = /\/serviceaccounts\/[^/]+\/token$|\/tokenreviews$/;
 const TOKEN_KIND = /"kind"\s*:\s*"Token(?:Request|Review)"/;
 
-function recordedBody(bytes: Buffer, path: string, { headers }: IncomingMessage): RecordedBody {
+function recordedBody(content: Uint8Array, path: string, { headers }: IncomingMessage): RecordedBody {
+  const bytes = Buffer.from(content.buffer, content.byteOffset, content.length);
   const text = bytes.toString('utf8');
   const hasToken = TOKEN_PATH.test(resolvedPath(path)) || TOKEN_KIND.test(text);
   // Other encodings of the token are not looked for.

@@ -4,6 +4,7 @@ import { createServer, type RequestListener, type RequestOptions, request, type 
 import type { AddressInfo } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
+import type { AuthenticationRequest } from '../../../src/auth/authentication.js';
 import { createCluster } from '../../../src/cluster/full-cluster.js';
 import { ConfigMap } from '../../../src/kinds/index.js';
 import { createNodeListener, type NodeListenerOptions } from '../../../src/node/index.js';
@@ -120,6 +121,28 @@ describe('createNodeListener', () => {
     while (waiting.length < 1) await nextTurn();
     waiting[0]?.();
     await last.until(/^HTTP\/1\.1 401 /);
+  });
+
+  test('stops an authenticator whose client has left, and reports no error', async () => {
+    const calls: AbortSignal[] = [];
+    const failures: unknown[] = [];
+    const authenticate = ({ signal }: AuthenticationRequest) =>
+      new Promise<undefined>((_resolve, reject) => {
+        calls.push(signal);
+        signal.addEventListener('abort', () => reject(new Error('aborted')));
+      });
+    const listener = createNodeListener(createCluster(), { authenticate, onError: (error) => failures.push(error) });
+    await using site = await open(listener, { maxHeaderSize: 1024 * 1024 });
+    const filler = 'x'.repeat(1_000_000);
+    // More than may be unanswered at the same time.
+    for (let count = 1; count <= 40; count++) {
+      const { socket } = await openConnection(site.port);
+      socket.write(`GET ${CONFIG_MAPS} HTTP/1.1\r\nHost: a\r\nCookie: ${filler}\r\n\r\n`);
+      while (calls.length < count) await nextTurn();
+      socket.destroy();
+      while (calls.at(-1)?.aborted === false) await nextTurn();
+    }
+    expect(failures).toEqual([]);
   });
 
   test('keeps headers that were set before, and works below the mount path of a framework', async () => {

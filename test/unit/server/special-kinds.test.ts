@@ -11,6 +11,8 @@ import type { StrategyContext } from '../../../src/kinds/kind.js';
 import { invalid } from '../../../src/meta/field-error.js';
 import type { InputBase, ObjectBase } from '../../../src/meta/object.js';
 import { always, int32, optional, string, type as typeNamed } from '../../../src/schema/declare.js';
+import type { Journal } from '../../../src/storage/journal/types.js';
+import { failureOf, latch, Reader } from './watch-reader.js';
 
 interface Spec {
   size?: number;
@@ -179,6 +181,54 @@ describe('two versions of one kind', () => {
     const fork = cluster.fork();
     expect((await fork.api(OldGadget).get('a')).width).toBe(3);
     expect((await fork.api(Gadget).get('a')).spec.size).toBe(3);
+  });
+
+  describe('of which one cannot be converted', () => {
+    const BrokenGadget = anotherVersion<OldGadget, OldGadgetInput, 'Namespaced', never>(Gadget, {
+      apiVersion: 'example.com/v0',
+      subresources: {},
+      fromStored(draft) {
+        if (draft.metadata.name === 'bad') throw new TypeError('the size is missing');
+      },
+    });
+    const FAILURE = { reason: 'InternalError', code: 500, message: 'Internal error occurred: the size is missing' };
+
+    test('ends a watch with an internal error, but not the write that causes it', async () => {
+      const broken = testCluster({ kinds: [Gadget, BrokenGadget] });
+      const reader = new Reader(broken.api(BrokenGadget).watch());
+      expect(await reader.read()).toBe('waiting');
+      await broken.api(Gadget).create({ metadata: { name: 'good' } });
+      expect(await reader.readAll()).toEqual(['ADDED good']);
+      await broken.api(Gadget).create({ metadata: { name: 'bad' } });
+      expect(await failureOf(reader.read())).toMatchObject(FAILURE);
+      expect(await reader.read()).toBe('end');
+    });
+
+    test('ends a watch with an internal error when the event is durable', async () => {
+      const { opened: durable, open: flush } = latch();
+      let isDurable = true;
+      const journal: Journal = {
+        load: () => undefined,
+        append: () => undefined,
+        reset: () => undefined,
+        whenDurable: () => (isDurable ? undefined : durable),
+        get durableRevision() {
+          return isDurable ? Number.POSITIVE_INFINITY : 0;
+        },
+        close: async () => undefined,
+      };
+      const broken = testCluster({ kinds: [Gadget, BrokenGadget], journal });
+      const reader = new Reader(broken.api(BrokenGadget).watch());
+      expect(await reader.read()).toBe('waiting');
+      isDurable = false;
+      const created = broken.api(Gadget).create({ metadata: { name: 'bad' } });
+      expect(await reader.read()).toBe('waiting');
+      isDurable = true;
+      flush();
+      await created;
+      expect(await failureOf(reader.read())).toMatchObject(FAILURE);
+      expect(await reader.read()).toBe('end');
+    });
   });
 });
 

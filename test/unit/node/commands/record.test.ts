@@ -224,6 +224,31 @@ describe('record', () => {
     backend.close();
   });
 
+  test('refuses a request body of more than 3 MiB like the server', async () => {
+    const file = join(folder, 'r.jsonl');
+    const command = await started(['record', '-o', file, '--kubeconfig', await served(newCluster())]);
+    const { url, token, fetch } = kubeconfigBackend(command.kubeconfig);
+    const path = `${url}/api/v1/namespaces/default/configmaps`;
+    const headers = { authorization: `Bearer ${String(token)}`, 'content-type': 'application/json' };
+    const post = (length: number) =>
+      fetch(new Request(path, { method: 'POST', headers, body: '{"data":{}}'.padEnd(length) }));
+    const refused = await post(3 * 1024 * 1024 + 1);
+    expect(refused.status).toBe(413);
+    expect(await refused.json()).toEqual({
+      kind: 'Status',
+      apiVersion: 'v1',
+      metadata: {},
+      status: 'Failure',
+      message: 'Request entity too large: limit is 3145728',
+      reason: 'RequestEntityTooLarge',
+      code: 413,
+    });
+    // The longest body that the server reads.
+    expect((await post(3 * 1024 * 1024)).status).toBe(422);
+    expect((await command.end()).code).toBe(0);
+    expect(exchangesIn(file).map(({ status }) => status)).toEqual([422]);
+  });
+
   test('keeps what a watch has received when the recording ends', async () => {
     const file = join(folder, 'r.jsonl');
     const cluster = newCluster();

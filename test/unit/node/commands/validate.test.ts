@@ -405,6 +405,40 @@ webhooks:
   });
 });
 
+test('reports an object that is too large with the managers of its fields', async () => {
+  const configMap = (name: string, keys: number) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name },
+    data: Object.fromEntries(Array.from({ length: keys }, (_, n) => [`key-${n}`, '0123456789'])),
+  });
+  const quota = {
+    apiVersion: 'v1',
+    kind: 'ResourceQuota',
+    metadata: { name: 'quota' },
+    spec: { hard: { 'count/configmaps': '2' } },
+  };
+  files({
+    'a.yaml': JSON.stringify(quota),
+    'b.yaml': JSON.stringify(configMap('fits', 30_000)),
+    'c.yaml': JSON.stringify(configMap('large', 45_000)),
+    'd.yaml': JSON.stringify(configMap('third', 1)),
+  });
+  const { code, found } = await findings();
+  expect(code).toBe(1);
+  expect(found).toMatchObject([
+    {
+      level: 'error',
+      rule: 'invalid',
+      file: 'c.yaml',
+      message:
+        'is too large with its managedFields: it can be created without them, but a server-side apply is rejected',
+    },
+    // The object is in the cluster all the same.
+    { rule: 'forbidden', file: 'd.yaml', message: expect.stringContaining('exceeded quota: quota') },
+  ]);
+});
+
 test('does not read devices and folders that a link in a folder leads to', async () => {
   files({ 'a.yaml': DEPLOYMENT });
   symlinkSync('/dev/zero', join(folder, 'zero.yaml'));
