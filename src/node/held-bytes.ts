@@ -71,6 +71,7 @@ const TOO_MANY_REQUESTS: Answer = {
 interface Unanswered {
   readonly request: IncomingRequest;
   readonly since: number;
+  readonly isShort: boolean;
   /** 0 when it has been disconnected. */
   bytes: number;
 }
@@ -84,34 +85,44 @@ export function limitUnanswered<Rest extends readonly unknown[]>(
   handler: (request: IncomingRequest, ...rest: Rest) => Promise<Answer>,
   maxBytes = MAX_UNANSWERED_BYTES,
 ): (request: IncomingRequest, ...rest: Rest) => Promise<Answer> {
-  let unanswered = 0;
+  let all = 0;
+  /** Of the requests that are not short. */
+  let long = 0;
   /** The requests with a body, the oldest first. */
   const uploads = new Set<Unanswered>();
-  const makeRoom = (limit: number): void => {
+  const release = (entry: Unanswered): void => {
+    uploads.delete(entry);
+    all -= entry.bytes;
+    if (!entry.isShort) long -= entry.bytes;
+    entry.bytes = 0;
+  };
+  /** Returns whether the limits allow another request. */
+  const makeRoom = ({ request, bytes, isShort }: Unanswered): boolean => {
+    // Health checks have room of their own: a supervisor restarts a server that does not answer them.
+    const limit = isShort && isHealthCheck(request) ? 2 * maxBytes : maxBytes;
+    const isFull = (): boolean => all + bytes > limit;
+    const hasTooManyLong = (): boolean => !isShort && long + bytes > maxBytes / 2;
     for (const upload of uploads) {
-      if (unanswered <= limit || realTime() - upload.since < MAX_BODY_DELAY_MS) return;
-      uploads.delete(upload);
-      if (upload.request.isReceived) continue;
-      unanswered -= upload.bytes;
-      upload.bytes = 0;
-      upload.request.disconnect();
+      if (!(isFull() || hasTooManyLong()) || realTime() - upload.since < MAX_BODY_DELAY_MS) break;
+      if (upload.request.isReceived) uploads.delete(upload);
+      else if (isFull() || !upload.isShort) {
+        release(upload);
+        upload.request.disconnect();
+      }
     }
+    return !isFull() && !hasTooManyLong();
   };
   return async (request, ...rest) => {
     const bytes = Math.max(request.headerBytes, MIN_REQUEST_BYTES);
-    const isShort = bytes <= MAX_SHORT_BYTES;
-    // Health checks have room of their own: a supervisor restarts a server that does not answer them.
-    const limit = isShort && isHealthCheck(request) ? 2 * maxBytes : isShort ? maxBytes : maxBytes / 2;
-    makeRoom(limit - bytes);
-    if (unanswered + bytes > limit) return TOO_MANY_REQUESTS;
-    unanswered += bytes;
-    const entry = { request, bytes, since: realTime() };
+    const entry = { request, bytes, since: realTime(), isShort: bytes <= MAX_SHORT_BYTES };
+    if (!makeRoom(entry)) return TOO_MANY_REQUESTS;
+    all += bytes;
+    if (!entry.isShort) long += bytes;
     if (request.hasBody) uploads.add(entry);
     try {
       return await handler(request, ...rest);
     } finally {
-      uploads.delete(entry);
-      unanswered -= entry.bytes;
+      release(entry);
     }
   };
 }

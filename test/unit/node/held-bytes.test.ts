@@ -99,6 +99,25 @@ describe('limitUnanswered', () => {
     expect(closed).toEqual(['a', 'b']);
   });
 
+  test('disconnects only long requests to make room for a long one, as long as there is room for short ones', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const closed: string[] = [];
+    const send = limitUnanswered(() => new Promise<Answer>(() => undefined), 40_000);
+    const upload = (name: string, headerBytes: number) =>
+      send({
+        headerBytes,
+        hasBody: true,
+        isReceived: false,
+        disconnect: () => closed.push(name),
+      } as unknown as IncomingRequest);
+    void upload('short', 8_000);
+    void upload('long', 15_000);
+    vi.advanceTimersByTime(1_000);
+    void upload('another', 15_000);
+    expect(closed).toEqual(['long']);
+  });
+
   test('does not count requests whose handler has failed', async () => {
     const send = limitUnanswered(() => Promise.reject(new Error('no')), 40_000);
     const request = { headerBytes: 20_000 } as IncomingRequest;
