@@ -1,9 +1,10 @@
-/** The file journal on a full disk, and when its folder is removed while it is in use. */
+/** Journals on a full disk, and the file journal when its folder is removed while it is in use. */
 import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createCluster, mergePatch, StatusError } from '../../../../src/index.js';
+import { journalError } from '../../../../src/indexed-db/journal.js';
 import { ConfigMap } from '../../../../src/kinds/index.js';
 import { fileJournal } from '../../../../src/node/index.js';
 import { nextTurn } from '../../../../src/util/clock.js';
@@ -221,6 +222,15 @@ describe('a file journal on a full disk', () => {
     await createCluster({ journal: fileJournal(other, { reserve: 0 }) }).close();
     expect(statSync(join(other, 'reserve')).size).toBe(0);
     expect(() => fileJournal(other, { reserve: -1 })).toThrow(/reserve of fileJournal/);
+  });
+});
+
+describe('a journal in IndexedDB on a full disk', () => {
+  test('reports the name of an error without a message', () => {
+    const { message } = journalError('it failed', new DOMException('', 'QuotaExceededError'));
+    expect(message).toBe('orchplane: it failed: QuotaExceededError');
+    expect(journalError('it failed', new Error('why')).message).toBe('orchplane: it failed: why');
+    expect(journalError('it failed', 'text').message).toBe('orchplane: it failed: text');
   });
 });
 
