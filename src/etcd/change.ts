@@ -1,4 +1,5 @@
 /** The changes of objects in a transaction. */
+import { allNodePortsOf } from '../kinds/core/v1/service/node-ports.js';
 import type { ApiObject } from '../meta/object.js';
 import { type ObjectKey, StorageError } from '../storage/types.js';
 
@@ -13,6 +14,10 @@ export interface Change {
 
 export function isService({ key }: Change): boolean {
   return key.storageKey === 'services';
+}
+
+export function nodePortsOf(services: readonly (ApiObject | undefined)[]): readonly number[] {
+  return services.flatMap((service) => (service === undefined ? [] : allNodePortsOf(service)));
 }
 
 /**

@@ -84,6 +84,11 @@ export function isConnectionFailure(error: unknown): boolean {
   return error instanceof EtcdError && error.isUnavailable && !/^etcdserver:|deadline exceeded/.test(error.message);
 }
 
+/** Nothing was written: etcd does not know the lease, such as after it was restored from a backup. */
+export function isLostLease(error: unknown): boolean {
+  return error instanceof EtcdError && error.message === 'etcdserver: requested lease not found';
+}
+
 /** `canRepeat`: the request has changed nothing, so that the client may send it again. */
 export function toStatus(error: unknown, canRepeat: boolean): unknown {
   if (!(error instanceof EtcdError)) return error;

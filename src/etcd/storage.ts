@@ -1,6 +1,7 @@
 /**
  * `etcdStorage`: the objects of a cluster in etcd, in the layout of kube-apiserver, shared by several processes.
  */
+import { IPAddress } from '../kinds/networking/v1/ip-address.js';
 import type { ApiObject, ObjectMeta } from '../meta/object.js';
 import type { StoreHost } from '../server/shared-storage.js';
 import { type MemoryStorageOptions, memoryStorage, type SharedStorage } from '../storage/memory-storage.js';
@@ -33,6 +34,8 @@ export function etcdStorage(options: EtcdStorageOptions): SharedStorage {
   return {
     ...settings,
     open(host: StoreHost) {
+      // Only their creation prevents that two processes allocate the same address, also if this one does not serve them.
+      host.registry.store(IPAddress);
       const client = new EtcdClient(rest);
       const form = storedForm(prefix, host);
       const leases = new Leases(client, host);
@@ -42,7 +45,7 @@ export function etcdStorage(options: EtcdStorageOptions): SharedStorage {
         client,
         form,
         onLoaded: () => host.onLoaded(),
-        leaseFor: (seconds) => leases.for(seconds),
+        leases,
         health: new EtcdHealth(client, healthKeyOf(prefix)),
         servers: new ServerLeases({
           client,
@@ -129,10 +132,12 @@ class Leases {
     // The lease lives as long as the last of its objects.
     const id = grantLease(this.#client, seconds + LEASE_REUSE_MS / 1000);
     this.#current = { id, until: now + LEASE_REUSE_MS, objects: 1 };
-    id.catch(() => {
-      this.#current = undefined;
-    });
+    id.catch(() => this.forget());
     return id;
+  }
+
+  forget(): void {
+    this.#current = undefined;
   }
 }
 

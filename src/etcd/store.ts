@@ -6,7 +6,6 @@
  * - A write is acknowledged when this process has received its event, so clients read their writes.
  * - A transaction whose outcome is unknown is never repeated.
  */
-import { allNodePortsOf } from '../kinds/core/v1/service/node-ports.js';
 import type { Dialect } from '../meta/dialect.js';
 import { errors } from '../meta/errors.js';
 import type { ApiObject } from '../meta/object.js';
@@ -27,10 +26,10 @@ import {
 import { systemClock } from '../util/clock.js';
 import { invariant } from '../util/invariant.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
-import { type Change, isService, lostRace } from './change.js';
+import { type Change, isService, lostRace, nodePortsOf } from './change.js';
 import type { EtcdClient } from './client.js';
 import { startCompaction } from './compactor.js';
-import { EtcdError, isConnectionFailure, toStatus } from './etcd-error.js';
+import { EtcdError, isConnectionFailure, isLostLease, toStatus } from './etcd-error.js';
 import { EtcdFeed, type FeedTarget, type KeyRange } from './feed.js';
 import type { EtcdHealth } from './health.js';
 import { KeyTurns } from './key-turns.js';
@@ -67,7 +66,7 @@ export interface EtcdStoreOptions extends StoreOptions {
   readonly form: StoredForm;
   /** Called when the content was loaded or replaced. */
   readonly onLoaded: () => Promise<void>;
-  readonly leaseFor: (seconds: number) => Promise<number>;
+  readonly leases: { for(seconds: number): Promise<number>; forget(): void };
   readonly health: EtcdHealth;
   readonly servers: ServerLeases;
 }
@@ -225,7 +224,7 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
     return sent;
   }
 
-  async #sendNow(changes: readonly Change[]): Promise<number> {
+  async #sendNow(changes: readonly Change[], isRepeated = false): Promise<number> {
     try {
       const { succeeded, responses, header } = await this.#client.txn(await this.#transactionOf(changes));
       if (!succeeded) {
@@ -239,7 +238,9 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
       // The next attempt starts from the live object.
       if (error instanceof StorageError) await this.#ask(this.#feed.catchUp());
       if (error instanceof EtcdError && error.mayBeDone) return await this.#readBack(changes, error);
-      throw toStatus(error, true);
+      if (isRepeated || !isLostLease(error)) throw toStatus(error, true);
+      this.#options.leases.forget();
+      return await this.#sendNow(changes, true);
     } finally {
       for (const { key } of changes) this.#sent.delete(keyText(key));
     }
@@ -267,11 +268,9 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
   #portsOf(changes: readonly Change[]): RangeChange | undefined {
     const services = changes.filter(isService);
     if (services.length === 0) return undefined;
-    const ports = (objects: readonly (ApiObject | undefined)[]) =>
-      objects.flatMap((object) => (object === undefined ? [] : allNodePortsOf(object)));
     return this.#ports.change(
-      ports(services.map(({ key }) => super.get(key))),
-      ports(services.map(({ object }) => object)),
+      nodePortsOf(services.map(({ key }) => super.get(key))),
+      nodePortsOf(services.map(({ object }) => object)),
     );
   }
 
@@ -281,7 +280,7 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
     const value = this.#form.encode(key, object);
     this.#sent.set(keyText(key), { value, object });
     const seconds = this.#form.lifetimeOf(key);
-    const lease = seconds === undefined ? {} : { lease: await this.#ask(this.#options.leaseFor(seconds)) };
+    const lease = seconds === undefined ? {} : { lease: await this.#ask(this.#options.leases.for(seconds)) };
     return { requestPut: { key: at, value, ...lease } };
   }
 

@@ -280,8 +280,10 @@ function makeCurrent(transaction: IDBTransaction, meta: Meta): void {
   transaction.objectStore(RECORD_STORE).delete(IDBKeyRange.upperBound(meta.after));
 }
 
-function journalError(what: string, error: unknown): JournalError {
-  const why = error instanceof Error || error instanceof DOMException ? error.message : String(error);
+export function journalError(what: string, error: unknown): JournalError {
+  const { name = '', message = '' } = error instanceof Error || error instanceof DOMException ? error : {};
+  // The message is empty in some browsers when the disk is full.
+  const why = message || name || String(error);
   return new JournalError(`orchplane: ${what}: ${why}`, { cause: error });
 }
 

@@ -36,8 +36,8 @@ export interface StorageReader {
 
 /** Reads and changes objects as part of a write. */
 export interface Objects extends ObjectReader {
-  /** True if the cluster serves the resource. */
-  serves(resource: GroupResource): boolean;
+  /** True if the cluster stores objects of the resource: it serves them, or shares its storage with others that do. */
+  stores(resource: GroupResource): boolean;
   /** The resource of a kind, with groups in the cluster's dialect; undefined if the kind is not served. */
   resourceOf(gvk: GroupVersionKind): string | undefined;
   /** An index of the stored objects by key. It is valid until the next `await`. */

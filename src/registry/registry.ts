@@ -59,6 +59,14 @@ export class Registry {
     this.#add(kind);
   }
 
+  /** Stores objects of a kind, also if no version of it is served. */
+  store(kind: Kind): void {
+    const served = serveKind(kind, this.#dialect);
+    if (this.#storageKinds.has(served.storageKey)) return;
+    this.#unshare();
+    this.#storageKinds.set(served.storageKey, served);
+  }
+
   /**
    * Replaces the served versions of a CRD. `storageKind` is the storage version, served or not; undefined removes the kind.
    * Does nothing if another CRD or a built-in kind uses the same storage key.

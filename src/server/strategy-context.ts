@@ -111,7 +111,7 @@ class WriteObjects implements Objects {
     return keyIndex(resource, keysOf, this.#write.server);
   }
 
-  serves(resource: GroupResource): boolean {
+  stores(resource: GroupResource): boolean {
     return this.#write.server.registry.storageKindOf(resource) !== undefined;
   }
 

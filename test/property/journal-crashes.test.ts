@@ -2,8 +2,10 @@
  * A journal recovers from crashes with a state that existed and with every acknowledged write.
  */
 import { describe, expect, test } from 'vitest';
-import { JournalError } from '../../src/index.js';
+import { type ApiObject, JournalError } from '../../src/index.js';
 import type { FileJournalOptions } from '../../src/node/journal/options.js';
+import { nextTurn } from '../../src/util/clock.js';
+import { deepFreeze } from '../../src/util/json.js';
 import { Driver, fingerprintOf, openStore, simulatedJournal } from '../unit/storage/journal/driver.js';
 import { Random } from '../unit/storage/journal/random.js';
 import { type DiskFaults, PowerLoss, SimulatedDisk } from '../unit/storage/journal/simulated-disk.js';
@@ -12,6 +14,16 @@ import fc from './seeded.js';
 const WRITES = 25;
 /** Small enough for several checkpoints in a run. */
 const OPTIONS: FileJournalOptions = { compactAfter: 3_000 };
+
+const FULL_DISK: FileJournalOptions = { ...OPTIONS, reserve: 8_000 };
+
+function mapOf(name: string, text: string): ApiObject {
+  return { kind: 'K', apiVersion: 'v1', metadata: { name, namespace: 'default' }, text } as unknown as ApiObject;
+}
+
+function withVersion(object: ApiObject, resourceVersion: string): ApiObject {
+  return deepFreeze({ ...object, metadata: { ...object.metadata, resourceVersion } });
+}
 
 interface Run {
   readonly disk: SimulatedDisk;
@@ -191,5 +203,62 @@ describe('journal on a failing disk', () => {
     });
     await fc.assert(property, { numRuns: 300 });
     expect(broken).toBeGreaterThan(50);
+  }, 60_000);
+
+  test('accepts deletions on a full disk, and all writes when little is left, whatever happened before', async () => {
+    const property = fc.asyncProperty(
+      fc.integer(),
+      fc.integer({ min: 25_000, max: 60_000 }),
+      async (seed, capacity) => {
+        const random = new Random(seed);
+        let disk = new SimulatedDisk();
+        let store = openStore(simulatedJournal(disk, FULL_DISK));
+        disk.faults = { capacity };
+        const restart = (): void => {
+          disk = disk.afterKill();
+          disk.faults = { capacity };
+          store = openStore(simulatedJournal(disk, FULL_DISK));
+        };
+        const names = (): readonly string[] =>
+          store.list({ storageKey: 'configmaps' }).items.map(({ metadata }) => metadata.name);
+        /** Whether the write was accepted. */
+        const write = (name: string): boolean => {
+          const key = { storageKey: 'configmaps', namespace: 'default', name };
+          const expected = store.get(key);
+          const text = 'x'.repeat(random.int(500, 3_000));
+          const makeObject = (resourceVersion: string) => withVersion(expected ?? mapOf(name, text), resourceVersion);
+          try {
+            if (expected === undefined) store.commit({ type: 'create', key, makeObject });
+            else store.commit({ type: 'delete', key, expected, makeObject });
+            return true;
+          } catch (error) {
+            if (disk.isOff) restart();
+            else expect(String(error)).toContain('no space left');
+            return false;
+          }
+        };
+        /** A checkpoint in the background may have taken the space. */
+        const eventually = async (name: string): Promise<boolean> => {
+          for (let turn = 0; turn < 10; turn++) {
+            if (write(name)) return true;
+            await nextTurn();
+          }
+          return false;
+        };
+        for (let step = 0; step < 150; step++) {
+          if (random.chance(0.05)) restart();
+          if (random.chance(0.05)) disk.faults = { capacity, crashAt: disk.operations + random.int(1, 30) };
+          write(random.chance(0.35) ? random.pick([...names(), 'first']) : `n${step}`);
+          if (random.chance(0.3)) await nextTurn();
+        }
+        restart();
+        for (const name of names().slice(1)) expect(await eventually(name), `deletion of ${name}`).toBe(true);
+        expect(await eventually('last'), 'creation').toBe(true);
+        const last = fingerprintOf(store);
+        restart();
+        expect(fingerprintOf(store)).toBe(last);
+      },
+    );
+    await fc.assert(property, { numRuns: 60 });
   }, 60_000);
 });

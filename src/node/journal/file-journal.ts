@@ -20,7 +20,7 @@ import { NEXT_MARK, readFolder, removeObsoleteFiles } from './folder.js';
 import { FrameWriter } from './frame.js';
 import type { FolderLock } from './lock.js';
 import { type FileJournalOptions, type JournalPlatform, type JournalSettings, readOptions } from './options.js';
-import { DISK_FULL, isDeletion, isOutOfSpace, lockWithReserve, SpaceReserve } from './reserve.js';
+import { DISK_FULL, encodeDeletion, isDeletion, isOutOfSpace, lockWithReserve, SpaceReserve } from './reserve.js';
 import { CheckpointSchedule } from './schedule.js';
 import { draftCheckpointSync, PartialWriteError, Segment, writeCheckpoint, writeCheckpointSync } from './writers.js';
 
@@ -42,8 +42,6 @@ export class FileJournal implements Journal {
   #failure: JournalError | undefined = CLOSED_ERROR;
   readonly #schedule: CheckpointSchedule;
   #checkpointing: Promise<void> | undefined;
-  /** Whether a checkpoint may fit into the reserve: none was tried since the last deletion. */
-  #mayFit = true;
   /** Incremented to invalidate a checkpoint in progress. */
   #epoch = 0;
   /** Segments that a running sync may still use. */
@@ -131,14 +129,9 @@ export class FileJournal implements Journal {
     this.#requireInPlace();
     if (this.#isShared) this.reset(stateBefore());
     if (this.#checkpointing === undefined && this.#schedule.isDue(this.#current().size)) this.#compact(stateBefore);
-    const text = encodeRecord(record);
     try {
-      if (isDeletion(record)) this.#appendDeletion(text);
-      else {
-        this.#fillReserve(stateBefore);
-        this.#append(text);
-        this.#refusal = undefined;
-      }
+      if (isDeletion(record)) this.#appendDeletion(record, stateBefore);
+      else this.#appendOther(record, stateBefore);
     } catch (error) {
       if (error instanceof PartialWriteError) throw this.#fail(error);
       throw this.#refuse(isOutOfSpace(error) ? DISK_FULL : WRITE_FAILED, error);
@@ -155,34 +148,36 @@ export class FileJournal implements Journal {
   }
 
   /** Takes space from the reserve if necessary. */
-  #appendDeletion(text: string): void {
-    this.#mayFit = true;
+  #appendDeletion(record: JournalRecord, stateBefore: () => JournalState): void {
     for (;;) {
+      const text = encodeDeletion(record, this.#reserve);
       try {
         this.#append(text);
         return;
       } catch (error) {
         if (!isOutOfSpace(error)) throw error;
         this.#abortCheckpoint(error);
+        if (this.#reserve?.isLow === true && this.#compactInReserve(record, stateBefore)) continue;
         if (this.#reserve?.release(Buffer.byteLength(text)) !== true) throw error;
         this.#refuse(DISK_FULL, error);
       }
     }
   }
 
-  /** Other writes are refused while the reserve is not full. */
-  #fillReserve(stateBefore: () => JournalState): void {
-    const reserve = this.#reserve;
-    if (reserve?.isFull !== false) return;
+  /** Refused while the reserve is not full. */
+  #appendOther(record: JournalRecord, stateBefore: () => JournalState): void {
     try {
-      reserve.fill();
+      this.#fillReserve();
+      this.#append(encodeRecord(record));
+      this.#refusal = undefined;
     } catch (error) {
-      if (!isOutOfSpace(error) || !this.#mayFit || this.#checkpointing !== undefined) throw error;
-      this.#mayFit = false;
-      reserve.releaseHalf();
-      this.#compactNow(stateBefore);
-      reserve.fill();
+      if (!isOutOfSpace(error) || !this.#compactInReserve(record, stateBefore)) throw error;
+      this.#appendOther(record, stateBefore);
     }
+  }
+
+  #fillReserve(): void {
+    if (this.#reserve?.fill() !== true) return;
     this.#schedule.retry();
     this.#settings.warn(`the disk of ${this.#place.folder} has space again`);
   }
@@ -319,6 +314,11 @@ export class FileJournal implements Journal {
       // The older files are still there.
       if (!isOutOfSpace(error)) this.#postponeCheckpoint(error);
     }
+  }
+
+  /** The same in the space of the reserve. Returns false if that was tried for the same state. */
+  #compactInReserve({ revision }: JournalRecord, state: () => JournalState): boolean {
+    return this.#checkpointing === undefined && this.#reserve?.lend(revision, () => this.#compactNow(state)) === true;
   }
 
   /** Starts a new segment. Returns false if it could not be created. */

@@ -9,13 +9,8 @@
  * The newest finished checkpoint counts, and all journals from its number on. Older files are obsolete.
  */
 import { join } from 'node:path';
-import { decodePlaced, decodeRecord } from '../../storage/journal/record.js';
-import {
-  type JournalContent,
-  JournalError,
-  type JournalRecord,
-  type JournalState,
-} from '../../storage/journal/types.js';
+import { type DecodedRecord, decodePlaced, decodeRecord, withDeletedObjects } from '../../storage/journal/record.js';
+import { type JournalContent, JournalError, type JournalState } from '../../storage/journal/types.js';
 import type { PlacedObject } from '../../storage/state.js';
 import { isRecord } from '../../util/json.js';
 import type { JournalFiles } from './files.js';
@@ -85,7 +80,7 @@ export function readFolder(place: JournalFolder): FolderContent | undefined {
     generation,
     ...[...contents].flatMap(([each, { length }]) => (length > FILE_HEADER.length ? each : [])),
   );
-  const records: JournalRecord[] = [];
+  const records: DecodedRecord[] = [];
   let last = { generation, size: 0, isMarked: false };
   let journalBytes = 0;
   let continuedAt: number | undefined;
@@ -105,7 +100,7 @@ export function readFolder(place: JournalFolder): FolderContent | undefined {
   }
   if (last.generation < newest) setAsideLaterJournals(place, last.generation, [...contents.keys()]);
   const details = { oldest: generation, checkpointBytes: bytes, isCheckpointRepaired: isRepaired, journalBytes };
-  return { checkpoint, records, ...last, ...details };
+  return { checkpoint, records: withDeletedObjects(checkpoint, records), ...last, ...details };
 }
 
 /** Removes obsolete generations, unfinished checkpoints, and journals after `newest`, which were created but not written. */
@@ -217,7 +212,7 @@ export const CLOSED_MARK = `{"mark":"closed","room":"${' '.repeat(512)}"}`;
 export const NEXT_MARK = '{"mark":"next"}';
 
 interface ReadJournal {
-  readonly records: readonly JournalRecord[];
+  readonly records: readonly DecodedRecord[];
   /** The length of the intact part; 0: none. */
   readonly size: number;
   readonly isMarked: boolean;

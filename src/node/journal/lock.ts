@@ -8,7 +8,7 @@
 import { randomUUID } from 'node:crypto';
 import { linkSync, readlinkSync, realpathSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { JournalError } from '../../storage/journal/types.js';
 import { systemClock, type Undo } from '../../util/clock.js';
 import { nodeFiles } from './files.js';
@@ -66,6 +66,7 @@ export function lockFolder(folder: string): FolderLock {
     isTakenOver ||= isOther(holder?.pids, machine().pids);
     removeStaleLock(path, text ?? '');
   }
+  removeDrafts(path);
   lockedPaths.add(path);
   let known = versionOf(path);
   let undo: Undo;
@@ -134,8 +135,8 @@ function newLock(): string {
 /** Creates the file with its content atomically. Returns whether it succeeded. */
 function tryCreate(path: string, text: string): boolean {
   const draft = `${path}.${randomUUID()}`;
-  writeFileSync(draft, text, { flag: 'wx', mode: 0o600 });
   try {
+    writeFileSync(draft, text, { flag: 'wx', mode: 0o600 });
     linkSync(draft, path);
   } catch (error) {
     const code = codeOf(error);
@@ -148,6 +149,17 @@ function tryCreate(path: string, text: string): boolean {
   }
   return readIfPresent(path) === text;
 }
+
+/** Removes the drafts of processes that were killed. A young one may be in use. */
+function removeDrafts(path: string): void {
+  const folder = dirname(path);
+  for (const name of nodeFiles.list(folder)) {
+    const draft = join(folder, name);
+    if (DRAFT.test(name) && !wasTouched(draft)) rmSync(draft, { force: true });
+  }
+}
+
+const DRAFT = /^lock\.[0-9a-f]{8}-[0-9a-f-]{27}$/;
 
 const LINK_UNSUPPORTED_CODES = new Set<unknown>(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 

@@ -4,6 +4,7 @@
  */
 import { randomFillSync } from 'node:crypto';
 import { join } from 'node:path';
+import { encodeRecord, encodeShortDeletion } from '../../storage/journal/record.js';
 import type { JournalRecord } from '../../storage/journal/types.js';
 import type { JournalFile, JournalFiles } from './files.js';
 import type { FolderLock } from './lock.js';
@@ -13,6 +14,10 @@ const RESERVE_NAME = 'reserve';
 /** Written at once, and released in addition to what a record needs: file systems allocate in blocks. */
 const CHUNK_BYTES = 64 * 1024;
 
+/** What is left for the files of the lock, without which the journal cannot be opened again: at most a part of the reserve. */
+const LOCK_BYTES = 16 * 1024;
+const LOCK_PART = 1 / 8;
+
 /** Random bytes, because some file systems store zeros without space. Shared by all journals. */
 let chunk: Buffer | undefined;
 
@@ -20,6 +25,8 @@ export class SpaceReserve {
   readonly #file: JournalFile;
   #wanted: number;
   #size: number;
+  /** The revision of the write for which it was lent last. */
+  #triedBefore = 0;
 
   /** Opens the file or creates it, without filling it. */
   constructor({ files, folder }: ReservePlace, wanted: number) {
@@ -34,8 +41,9 @@ export class SpaceReserve {
     return this.#size >= this.#wanted;
   }
 
-  /** Throws the error of the file system; what has been written until then remains. */
-  fill(): void {
+  /** Returns false if it was full. Throws the error of the file system; what has been written until then remains. */
+  fill(): boolean {
+    if (this.isFull) return false;
     try {
       while (this.#size < this.#wanted) this.#size += this.#file.write(this.#nextChunk(), this.#size);
     } catch (error) {
@@ -43,6 +51,7 @@ export class SpaceReserve {
       // Files of this process must not be larger.
       this.#wanted = this.#size;
     }
+    return true;
   }
 
   #nextChunk(): Buffer {
@@ -50,19 +59,39 @@ export class SpaceReserve {
     return chunk.subarray(0, Math.min(chunk.length, this.#wanted - this.#size));
   }
 
-  /** Releases space for `bytes`. Returns false if nothing is left. */
-  release(bytes: number): boolean {
-    if (this.#size === 0) return false;
-    this.#truncate(Math.max(0, this.#size - bytes - CHUNK_BYTES));
+  /** Whether the next deletion takes from the half that a checkpoint should find. */
+  get isLow(): boolean {
+    return this.#size <= this.#wanted / 2;
+  }
+
+  /** Releases space for `bytes`. Returns false if no more than `rest` is left. */
+  release(bytes: number, rest: number = this.#lockBytes): boolean {
+    if (this.#size <= rest) return false;
+    this.#truncate(Math.max(rest, this.#size - bytes - CHUNK_BYTES));
     // Some file systems reuse blocks only when their release is durable.
     this.#file.syncNow();
     return true;
   }
 
-  /** Releases space for a checkpoint; the other half is left for deletions. */
-  releaseHalf(): void {
-    this.#truncate(Math.floor(this.#size / 2));
-    this.#file.syncNow();
+  /**
+   * Runs with the space of the reserve for a write, and takes back what is free afterwards. Returns false the second time:
+   * a checkpoint that did not fit does not fit before the state has changed.
+   */
+  lend(revision: number, run: () => void): boolean {
+    if (this.#triedBefore === revision) return false;
+    this.#triedBefore = revision;
+    this.release(this.#size);
+    run();
+    try {
+      this.fill();
+    } catch (error) {
+      if (!isOutOfSpace(error)) throw error;
+    }
+    return true;
+  }
+
+  get #lockBytes(): number {
+    return Math.min(LOCK_BYTES, Math.floor(this.#wanted * LOCK_PART));
   }
 
   close(): void {
@@ -88,7 +117,7 @@ export function lockWithReserve(place: ReservePlace, lock: (folder: string) => F
     if (!isOutOfSpace(error) || !place.files.list(place.folder).includes(RESERVE_NAME)) throw error;
     const reserve = new SpaceReserve(place, Number.POSITIVE_INFINITY);
     try {
-      if (!reserve.release(0)) throw error;
+      if (!reserve.release(0, 0)) throw error;
     } finally {
       reserve.close();
     }
@@ -101,6 +130,12 @@ export const DISK_FULL = 'the disk is full, and until it has space, objects can 
 /** Whether a write may use the reserve. Objects with a deletion timestamp are written to be deleted: finalizers are removed, containers end. */
 export function isDeletion({ type, object }: JournalRecord): boolean {
   return type === 'DELETED' || object.metadata.deletionTimestamp !== undefined;
+}
+
+/** On a full disk without the object: otherwise deletions would use up the reserve before the rest fits into it. */
+export function encodeDeletion(record: JournalRecord, reserve: SpaceReserve | undefined): string {
+  const isShort = record.type === 'DELETED' && reserve?.isFull === false;
+  return isShort ? encodeShortDeletion(record) : encodeRecord(record);
 }
 
 const NO_SPACE_CODES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);

@@ -7,17 +7,59 @@
 import type { ApiObject } from '../../meta/object.js';
 import { deepFreeze, isRecord, type MutableRecord, own, setOwn } from '../../util/json.js';
 import type { PlacedObject } from '../state.js';
-import type { JournalRecord } from './types.js';
+import { keyText } from '../types.js';
+import type { JournalRecord, JournalState } from './types.js';
 
 export function encodeRecord({ revision, type, key, object, time }: JournalRecord): string {
   return encode([revision, type, key.storageKey, key.namespace, key.name, time], object);
 }
 
+/** A record whose object may be incomplete. */
+export interface DecodedRecord extends JournalRecord {
+  readonly isShort?: boolean | undefined;
+}
+
+/** At the place of the exceptions, where earlier versions ignore a text. */
+const SHORT = 'short';
+
+/**
+ * A deletion with little more than the name of the object, which is that of the last write with another version:
+ * {@link withDeletedObjects} completes it.
+ */
+export function encodeShortDeletion({ revision, type, key, object, time }: JournalRecord): string {
+  const { apiVersion, kind } = object;
+  const { name, namespace, uid, resourceVersion } = object.metadata;
+  const identity = { apiVersion, kind, metadata: { name, namespace, uid, resourceVersion } };
+  return JSON.stringify([revision, type, key.storageKey, key.namespace, key.name, time, identity, SHORT]);
+}
+
 /** Throws for a text that {@link encodeRecord} has not produced. */
-export function decodeRecord(text: string): JournalRecord {
+export function decodeRecord(text: string): DecodedRecord {
   const [revision, type, resource, namespace, name, time, object, exceptions] = parse(text, 7);
   const placed = placedObject([resource, namespace, name, object, exceptions]);
-  return { revision: revision as number, type: type as JournalRecord['type'], ...placed, time: time as number };
+  const record = { revision: revision as number, type: type as JournalRecord['type'], ...placed, time: time as number };
+  return exceptions === SHORT ? { ...record, isShort: true } : record;
+}
+
+/** The records with the objects of short deletions. If damage has taken an object away, its deletion stays short. */
+export function withDeletedObjects(
+  { objects }: JournalState,
+  records: readonly DecodedRecord[],
+): readonly JournalRecord[] {
+  if (!records.some(({ isShort }) => isShort)) return records;
+  const last = new Map<string, ApiObject>();
+  for (const { key, object } of objects) last.set(keyText(key), object);
+  return records.map((record) => {
+    const key = keyText(record.key);
+    const before = record.isShort ? last.get(key) : undefined;
+    const { resourceVersion } = record.object.metadata;
+    const object =
+      before === undefined
+        ? record.object
+        : deepFreeze({ ...before, metadata: { ...before.metadata, resourceVersion } });
+    last.set(key, object);
+    return { ...record, object };
+  });
 }
 
 /** An object of a checkpoint. */

@@ -9,7 +9,6 @@ import { controllers, leaderElection, standardControllers } from '../../../src/c
 import { CustomResourceDefinition } from '../../../src/crd/index.js';
 import { EtcdClient } from '../../../src/etcd/client.js';
 import { compactOnce, NO_COMPACTION } from '../../../src/etcd/compactor.js';
-import { toNumber } from '../../../src/etcd/messages.js';
 import { etcdStorage } from '../../../src/etcd/storage.js';
 import {
   ClusterRole,
@@ -246,6 +245,31 @@ describe.skipIf(!hasEtcd)('clusters in one etcd', () => {
     for (const failure of failures) expect(failure).toContain('provided IP is already allocated');
   });
 
+  test('never allocate an address twice, also if they do not serve IPAddress', async () => {
+    const prefix = '/without-addresses';
+    const storage = () => etcdStorage({ endpoints: [etcd.endpoint], prefix });
+    const runtimeConfig = 'networking.k8s.io/v1=false';
+    await using first = open({ storage: storage(), runtimeConfig });
+    await using second = open({ storage: storage(), release: '1.32' });
+    expect(first.kinds().map(({ kind }) => kind.kind)).not.toContain('IPAddress');
+    for (let n = 1; n <= 10; n++) {
+      const request = (name: string) => ({
+        metadata: { name: `${name}${n}` },
+        spec: { clusterIP: `10.0.0.${n + 20}`, ports: [{ port: 80 }] },
+      });
+      const created = await Promise.allSettled([
+        first.api(Service).create(request('a')),
+        second.api(Service).create(request('b')),
+      ]);
+      const failures = created.flatMap((result) => (result.status === 'rejected' ? [result.reason.message] : []));
+      expect(failures).toEqual([expect.stringContaining('provided IP is already allocated')]);
+      for (const [index, { status }] of created.entries()) {
+        if (status === 'fulfilled') await first.api(Service).delete(`${index === 0 ? 'a' : 'b'}${n}`);
+      }
+      await second.api(Service).create({ ...request('c') });
+    }
+  });
+
   test('serve the custom kinds of the other', async () => {
     const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } } as const;
     await one.api(CustomResourceDefinition).create({
@@ -292,19 +316,27 @@ describe.skipIf(!hasEtcd)('clusters in one etcd', () => {
     await expect(alice.api(ConfigMap).list()).rejects.toMatchObject({ code: 403 });
   });
 
-  test('store events for an hour', async () => {
-    await one.api(Event).create({
-      metadata: { name: 'e' },
-      eventTime: '2026-01-01T00:00:00.000000Z',
-      regarding: { kind: 'Pod', name: 'p', namespace: 'default' },
-      reason: 'Tested',
-      action: 'Test',
-      type: 'Normal',
-      reportingController: 'example.com/test',
-      reportingInstance: 'one',
-    });
-    const { kvs } = await etcd.client.range({ key: Buffer.from('/registry/events/default/e') });
-    expect(toNumber(kvs[0]?.lease ?? 0)).toBeGreaterThan(0);
+  test('store events for an hour, also when etcd has lost their lease', async () => {
+    const leaseOf = async (name: string): Promise<string> => {
+      await one.api(Event).create({
+        metadata: { name },
+        eventTime: '2026-01-01T00:00:00.000000Z',
+        regarding: { kind: 'Pod', name: 'p', namespace: 'default' },
+        reason: 'Tested',
+        action: 'Test',
+        type: 'Normal',
+        reportingController: 'example.com/test',
+        reportingInstance: 'one',
+      });
+      const { kvs } = await etcd.client.range({ key: Buffer.from(`/registry/events/default/${name}`) });
+      return String(kvs[0]?.lease ?? 0);
+    };
+    const lease = await leaseOf('e');
+    expect(Number(lease)).toBeGreaterThan(0);
+    expect(await leaseOf('shares-it')).toBe(lease);
+    const body = JSON.stringify({ ID: lease });
+    expect((await fetch(`${etcd.endpoint}/v3/lease/revoke`, { method: 'POST', body })).status).toBe(200);
+    expect(await leaseOf('later')).not.toBe(lease);
   });
 
   test('delete a pod with both of its events', async () => {

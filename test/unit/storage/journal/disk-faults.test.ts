@@ -1,9 +1,10 @@
-/** The file journal on a full disk, and when its folder is removed while it is in use. */
+/** Journals on a full disk, and the file journal when its folder is removed while it is in use. */
 import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createCluster, mergePatch, StatusError } from '../../../../src/index.js';
+import { journalError } from '../../../../src/indexed-db/journal.js';
 import { ConfigMap } from '../../../../src/kinds/index.js';
 import { fileJournal } from '../../../../src/node/index.js';
 import { nextTurn } from '../../../../src/util/clock.js';
@@ -102,6 +103,29 @@ describe('a file journal on a full disk', () => {
     expect((await again.api(ConfigMap).list()).items.map(({ metadata }) => metadata.name)).toContain('new');
   });
 
+  test('deletes objects that are together larger than the reserve, and restores the events', async () => {
+    const { disk, cluster, maps, options } = await fullDisk();
+    disk.faults = {};
+    const names = Array.from({ length: 8 }, (_, index) => `big-${index}`);
+    for (const name of names) await maps.create({ metadata: { name, labels: { size: 'l' } }, data: text(45_000) });
+    const { metadata } = await maps.list();
+    disk.faults = { capacity: usedBytes(disk) };
+    for (const name of names) await maps.delete(name);
+    const eventsOf = async (from: typeof cluster) => {
+      const { resourceVersion = '' } = metadata;
+      const watch = from.api(ConfigMap).watch({ resourceVersion, labels: 'size=l' });
+      const events = [];
+      for await (const event of watch) if (events.push(event) === names.length) break;
+      return events;
+    };
+    const events = await eventsOf(cluster);
+    expect(events.map(({ type, object }) => [type, (object as ConfigMap).metadata.name])).toEqual(
+      names.map((name) => ['DELETED', name]),
+    );
+    const again = createCluster({ journal: simulatedJournal(disk.afterKill(), options) });
+    expect(await eventsOf(again)).toEqual(events);
+  });
+
   test('opens with a torn last record, and accepts deletions', async () => {
     const { disk, cluster, maps, options } = await fullDisk();
     await maps.delete('a');
@@ -122,19 +146,21 @@ describe('a file journal on a full disk', () => {
     const { disk, maps } = await fullDisk();
     disk.faults = {};
     const names = Array.from({ length: 4 }, (_, index) => `big-${index}`);
-    for (const name of names) await maps.create({ metadata: { name }, data: text(45_000) });
+    // Their deletions begin with updates, which are stored whole.
+    const finalizers = ['example.com/a'];
+    for (const name of names) await maps.create({ metadata: { name, finalizers }, data: text(40_000) });
     disk.faults = { capacity: usedBytes(disk) };
     await maps.delete('big-0');
     await maps.delete('big-1');
     expect(await failureOf(maps.delete('big-2'))).toMatchObject(FULL);
-    await maps.get('big-2');
+    expect((await maps.get('big-2')).metadata.deletionTimestamp).toBeUndefined();
     disk.faults = {};
     await maps.delete('big-2');
   });
 
   test('aborts a checkpoint whose space a deletion needs', async () => {
     const disk = new SimulatedDisk();
-    const journal = simulatedJournal(disk, { reserve: 1_000, compactAfter: 850_000 });
+    const journal = simulatedJournal(disk, { reserve: 0, compactAfter: 850_000 });
     const cluster = createCluster({ journal });
     const maps = cluster.api(ConfigMap);
     const names = Array.from({ length: 4 }, (_, index) => `big-${index}`);
@@ -175,6 +201,17 @@ describe('a file journal on a full disk', () => {
     await cluster.close();
   });
 
+  test('leaves space for the lock file in the reserve', async () => {
+    const { disk, maps } = await fullDisk();
+    disk.faults = {};
+    const finalizers = ['example.com/a'];
+    for (let n = 0; n < 4; n++) await maps.create({ metadata: { name: `b${n}`, finalizers }, data: text(45_000) });
+    disk.faults = { capacity: usedBytes(disk) };
+    const deletions = await Promise.allSettled([0, 1, 2, 3].map((n) => maps.delete(`b${n}`)));
+    expect(deletions.at(-1)?.status).toBe('rejected');
+    expect(disk.content('data/reserve').length).toBeGreaterThan(10_000);
+  });
+
   test('has a reserve of 4 MiB, or of the given size', async () => {
     const path = newFolder();
     await createCluster({ journal: fileJournal(path) }).close();
@@ -185,6 +222,15 @@ describe('a file journal on a full disk', () => {
     await createCluster({ journal: fileJournal(other, { reserve: 0 }) }).close();
     expect(statSync(join(other, 'reserve')).size).toBe(0);
     expect(() => fileJournal(other, { reserve: -1 })).toThrow(/reserve of fileJournal/);
+  });
+});
+
+describe('a journal in IndexedDB on a full disk', () => {
+  test('reports the name of an error without a message', () => {
+    const { message } = journalError('it failed', new DOMException('', 'QuotaExceededError'));
+    expect(message).toBe('orchplane: it failed: QuotaExceededError');
+    expect(journalError('it failed', new Error('why')).message).toBe('orchplane: it failed: why');
+    expect(journalError('it failed', 'text').message).toBe('orchplane: it failed: text');
   });
 });
 

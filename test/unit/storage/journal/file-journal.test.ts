@@ -1,6 +1,7 @@
 /** The file journal: the contract of all journals, locks, disk faults and damaged files. */
 import { execFileSync } from 'node:child_process';
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -264,6 +265,18 @@ describe('a file journal', () => {
     mkdirSync(path);
     symlinkSync('/dev/zero', join(path, 'lock'));
     expect(() => createCluster({ journal: fileJournal(path) })).toThrow(/ELOOP/);
+  });
+
+  test('removes the drafts of lock files that killed processes have left', async () => {
+    const path = newFolder();
+    await createCluster({ journal: fileJournal(path) }).close();
+    const draft = (digit: string) => join(path, `lock.${digit}0000000-0000-4000-8000-000000000000`);
+    for (const digit of ['a', 'b']) writeFileSync(draft(digit), '');
+    utimesSync(draft('a'), 1, 1);
+    await createCluster({ journal: fileJournal(path) }).close();
+    expect(existsSync(draft('a'))).toBe(false);
+    // Another process may be about to use it.
+    expect(existsSync(draft('b'))).toBe(true);
   });
 
   test('takes over a lock whose takeover was interrupted', async () => {

@@ -83,7 +83,7 @@ function outOfRange(range: Cidr, ip: Ip): Refusal {
 
 function objectAllocator(context: StrategyContext): ClusterIPAllocator {
   const { objects, dialect } = context;
-  const hasObjects = objects.serves(IP_ADDRESSES);
+  const hasObjects = objects.stores(IP_ADDRESSES);
   const isTaken = takenIn(objects);
   const ranges = rangesOf(context);
   return {
