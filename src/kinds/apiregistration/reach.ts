@@ -89,7 +89,6 @@ export function remoteUserHeaders(
       throw errors.badRequest(`no header ${name} can carry ${quote(value)}`);
     headers.push([name, toHeaderBytes(value)]);
   };
-  if (user === '') throw errors.badRequest('no header X-Remote-User can carry ""');
   add('X-Remote-User', user, false);
   if (uid) add('X-Remote-Uid', uid, false);
   for (const group of groups) add('X-Remote-Group', group);
