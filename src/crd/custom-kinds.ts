@@ -68,6 +68,7 @@ function buildCustomKinds(crd: Crd, server: ReconcilerHost): CustomKinds {
       },
       server,
     ),
+    uid: metadata.uid,
     isTerminating: isTerminating(crd),
     handlers: new Map(),
     storageApiVersion: `${spec.group}/${storage.name}`,

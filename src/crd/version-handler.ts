@@ -40,6 +40,8 @@ import { inWireOrder } from './value/wire-order.js';
 /** What all versions of one CRD share. */
 export interface CrdVersions {
   readonly converter: Converter;
+  /** The uid of the CRD. */
+  readonly uid: string;
   readonly isTerminating: boolean;
   /** By apiVersion, served or not. */
   readonly handlers: Map<string, VersionHandler>;
@@ -76,6 +78,10 @@ export class VersionHandler implements CustomResourceHandler {
 
   get mayBeAsynchronous(): boolean {
     return this.#crdVersions.converter.mayBeAsynchronous && this.#crdVersions.handlers.size > 1;
+  }
+
+  get definitionUid(): string {
+    return this.#crdVersions.uid;
   }
 
   get isTerminating(): boolean {

@@ -77,10 +77,15 @@ function isAuditEvent({ kind, apiVersion }: Json): boolean {
   return kind === 'Event' && isAudit;
 }
 
-/** Keeps the last stage of each request: it has the response. */
+/**
+ * Keeps the last stage of each request: it has the response. The client chooses the ID, so requests of several users may share
+ * one; the other parts are the same in all stages of a request.
+ */
 function rememberEvent(events: Map<string, Json>, event: Json): void {
-  const id = typeof event['auditID'] === 'string' ? event['auditID'] : `event ${events.size}`;
-  events.set(id, event);
+  const { auditID, user, requestReceivedTimestamp, verb, requestURI } = event;
+  const isIdentified = typeof auditID === 'string';
+  const parts = [isIdentified ? auditID : events.size, user, requestReceivedTimestamp, verb, requestURI];
+  events.set(JSON.stringify(parts), event);
 }
 
 function eventCheck(event: Json): AccessCheck[] {

@@ -81,14 +81,17 @@ function parseResourcePath({ group, version, segments, watch }: ResourceParts): 
   };
 }
 
-/**
- * Removes one leading slash and all trailing ones. A loop, because a regular expression is slow on long runs of
- * slashes.
- */
+/** Removes one leading slash and all trailing ones. */
 function withoutOuterSlashes(path: string): string {
+  const rest = withoutLastSlashes(path);
+  return rest.startsWith('/') ? rest.slice(1) : rest;
+}
+
+/** A loop, because a regular expression is slow on long runs of slashes. */
+export function withoutLastSlashes(path: string): string {
   let end = path.length;
   while (end > 0 && path.charAt(end - 1) === '/') end--;
-  return path.slice(path.startsWith('/') ? 1 : 0, end);
+  return path.slice(0, end);
 }
 
 /** Percent-decodes a text; undefined when a `%` starts no valid escape. Invalid UTF-8 becomes U+FFFD. */

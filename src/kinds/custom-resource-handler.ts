@@ -31,6 +31,8 @@ export interface CustomResourceHandler {
   readonly mayBeAsynchronous: boolean;
   /** Converts an object of another version to this one, without pruning. Field ownership depends on it. */
   convertUnpruned(object: ApiObject): MaybePromise<ApiObject>;
+  /** The uid of the CRD: a new one with the same name is another definition. */
+  readonly definitionUid: string;
   /** True while the CRD is terminating: creates are rejected. */
   readonly isTerminating: boolean;
   /** The schema as written in the CRD, for the OpenAPI documents. */

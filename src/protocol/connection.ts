@@ -182,6 +182,8 @@ export interface Sockets {
 
 export interface ProxyConnection {
   readonly type: 'proxy';
+  /** The path behind the proxy, decoded, as it was admitted; empty if the path of the request ends with `proxy`. */
+  readonly path: string;
   /** Sends a request to the HTTP server. The path of its URL is the path behind the proxy. */
   fetch(request: Request): Promise<Response>;
 }

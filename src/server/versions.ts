@@ -142,6 +142,11 @@ export function convertBeforeCommit(served: ServedKind, sealed: ApiObject): Mayb
   );
 }
 
+/** What {@link convertBeforeCommit} made of an object; the object itself if it converts nothing. */
+export function convertedForm(sealed: ApiObject): ApiObject {
+  return convertedWrites.get(sealed)?.stored ?? sealed;
+}
+
 /**
  * Converts a sealed object to its storage version, with its resourceVersion. `known`: the result without the
  * resourceVersion, if the caller has it.

@@ -37,6 +37,8 @@ export interface WriteOperation {
   hasEmptyMetadata: boolean;
   /** The group and kind in the errors of the validation, as they were before an update of the status restored them. */
   groupKind: ServedKind['groupKind'];
+  /** The namespace when an object was to be created in it, if other writes may happen before it is. */
+  namespaceUid: string | undefined;
   /** `served` is the kind of a view of a custom resource. */
   readonly isViewOfDocument?: boolean;
 }
@@ -95,5 +97,6 @@ export function startWrite(
     prunedParts: [],
     hasEmptyMetadata: false,
     groupKind: served.groupKind,
+    namespaceUid: undefined,
   };
 }

@@ -25,9 +25,10 @@ import {
   commitCreate,
   commitUpdate,
   inTransaction,
+  namespaceUid,
   preconditionFailed,
   readLive,
-  rejectResourceVersion,
+  requireCreatable,
   storageErrorToStatus,
 } from './steps/commit.js';
 import { detachManagedFields, trackOwnershipOnCreate, trackOwnershipOnUpdate } from './steps/managed-fields.js';
@@ -43,8 +44,8 @@ import { liveIfSame } from './steps/same-as-live.js';
 import { seal, sealContent } from './steps/seal.js';
 import { groupKindOf, validate } from './steps/validate.js';
 import { strategyContext } from './strategy-context.js';
-import { convertBeforeCommit } from './versions.js';
-import type { ViewUpdate, WriteOperation, WriteTarget } from './write-operation.js';
+import { convertBeforeCommit, convertedForm } from './versions.js';
+import { mayRace, type ViewUpdate, type WriteOperation, type WriteTarget } from './write-operation.js';
 
 export interface WriteResult {
   readonly object: ApiObject;
@@ -80,6 +81,7 @@ export function createObject(
   write: WriteOperation,
   parameters: CreateParameters = {},
 ): MaybePromise<WriteResult> {
+  write.namespaceUid ??= mayRace(write) ? namespaceUid(write) : undefined;
   clearSystemFields(draft.metadata, parameters.fromUpdate);
   // A new object that is stored never has one; an update or an apply that creates nothing shows it.
   if (!write.dryRun) draft.metadata.selfLink = undefined;
@@ -225,12 +227,14 @@ function finishWrite(draft: DraftObject, target: WriteTarget, write: WriteOperat
   strategy.write.authorizeValidated?.(sealed, live, strategyContext(write, deleteObject));
   if (target.fromUpdate === true) authorizeCreation(server, write.request);
   let next = sealed;
-  const admitted = chain(runAdmissionPhase('validate', validationInput(sealed, target), write), () => {
-    next = withinStorageLimit(sealed, target, write);
-    return convertBeforeCommit(served, next);
-  });
+  const admitted = chain(runAdmissionPhase('validate', validationInput(sealed, target), write), () =>
+    chain(convertBeforeCommit(served, sealed), () => {
+      next = withinStorageLimit(sealed, target, write);
+      return next === sealed ? undefined : convertBeforeCommit(served, next);
+    }),
+  );
   const commit = (): ApiObject => {
-    if (live === undefined && !write.dryRun) rejectResourceVersion(resourceVersion);
+    if (live === undefined) requireCreatable(resourceVersion, write);
     if (write.commitEffects.length > 0) {
       // The effects of a write that starts again run with its last attempt.
       if (live !== undefined || target.retriesTakenName === true) requireUnchanged(sealed, live, write);
@@ -301,18 +305,23 @@ function withinStorageLimit(sealed: ApiObject, { live }: WriteTarget, write: Wri
   const isStored = !dryRun && sealed !== live;
   const { representation, group } = served.kind;
   const form = { schema: served.schema, isJson: representation === 'document' || EXTENSION_GROUPS.has(group) };
-  const size = isStored ? excessiveBytes(form, sealed, server.maxObjectBytes) : undefined;
+  const stored = convertedForm(sealed);
+  const size = isStored ? excessiveBytes(form, stored, server.maxObjectBytes) : undefined;
   if (size === undefined) return sealed;
   if (live !== undefined && shouldDeleteDuringUpdate(sealed, live, write)) return sealed;
-  const { managedFields: _managedFields, ...metadata } = sealed.metadata;
-  const smaller: ApiObject = Object.freeze({ ...sealed, metadata: Object.freeze(metadata) });
+  const smaller = withoutManagedFields(stored);
   const remaining = request.patchType === 'apply' ? size : excessiveBytes(form, smaller, server.maxObjectBytes);
-  if (remaining === undefined) return smaller;
+  if (remaining === undefined) return stored === sealed ? smaller : withoutManagedFields(sealed);
   throw errors.plain(
     remaining > MAX_SENT_BYTES
       ? `rpc error: code = ResourceExhausted desc = trying to send message larger than max (${remaining} vs. ${MAX_SENT_BYTES})`
       : 'etcdserver: request is too large',
   );
+}
+
+function withoutManagedFields(object: ApiObject): ApiObject {
+  const { managedFields: _managedFields, ...metadata } = object.metadata;
+  return Object.freeze({ ...object, metadata: Object.freeze(metadata) });
 }
 
 /** What validating plugins see. */

@@ -1,5 +1,5 @@
 /**
- * Conversions of bytes to text: UTF-8 and hexadecimal digits. Joins bytes.
+ * Conversions of bytes to text: UTF-8, hexadecimal digits, headers. Joins bytes.
  */
 
 const strict = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true });
@@ -123,4 +123,17 @@ export class JoinedBytes {
 export function toHeaderBytes(text: string): string {
   if (/^[\x20-\x7e]*$/.test(text)) return text;
   return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('');
+}
+
+/** Whether a header carries the text: HTTP removes outer spaces and refuses control characters; UTF-8 has no lone surrogates. */
+export function isHeaderText(text: string): boolean {
+  return !/^ | $|[\p{Cc}\p{Cs}]/u.test(text);
+}
+
+/** Percent-encodes characters that are invalid in a header name, `%`, and upper-case letters: names have no case. */
+export function escapeHeaderName(text: string): string {
+  return toHeaderBytes(text).replace(
+    /[^!#$&'*+\-.^_`|~0-9a-z]/g,
+    (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+  );
 }

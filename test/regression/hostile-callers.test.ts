@@ -1,13 +1,22 @@
 /**
  * Defects that hostile input and unusual plugins exposed.
  */
-import { type AdmissionPlugin, createCluster, defineKind, memoryStorage, mergePatch, StatusError } from 'orchplane';
+import {
+  type AdmissionPlugin,
+  createCluster,
+  defaultAdmission,
+  defineKind,
+  memoryStorage,
+  mergePatch,
+  StatusError,
+} from 'orchplane';
 import { createFetchHandler } from 'orchplane/http';
-import { ConfigMap, CustomResourceDefinition, Lease } from 'orchplane/kinds';
+import { ConfigMap, CustomResourceDefinition, Lease, Namespace } from 'orchplane/kinds';
 import { testCluster } from 'orchplane/testing';
 import { describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
 import { IncomingHeaders } from '../../src/node/incoming-request.js';
+import { valueBody } from '../../src/protocol/body.js';
 import { nextTurn } from '../../src/util/clock.js';
 import { cpuTimer } from '../fixtures/cpu-time.js';
 
@@ -157,6 +166,83 @@ describe('plugin that writes the object under review', () => {
     );
     expect(StatusError.is(error, 'Conflict')).toBe(true);
     expect(round).toBeLessThan(200);
+  });
+});
+
+describe('a creation that waits for a plugin', () => {
+  const WIDGETS = { group: 'example.com', version: 'v1', resource: 'widgets' };
+  const definition = (kind: string) => ({
+    metadata: { name: 'widgets.example.com' },
+    spec: {
+      group: 'example.com',
+      scope: 'Namespaced' as const,
+      names: { plural: 'widgets', kind },
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+    },
+  });
+
+  /** A cluster in which creations of objects named `late` wait until `go` is called. */
+  async function withSlowPlugin(phase: 'mutate' | 'validate') {
+    let go = (): void => undefined;
+    const isOpen = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const plugin: AdmissionPlugin = {
+      name: 'Slow',
+      [phase]: ({ name }: { name: string }) => (name === 'late' ? isOpen : undefined),
+    };
+    const cluster = testCluster({ admission: [...defaultAdmission, plugin] });
+    const namespaces = cluster.api(Namespace);
+    await namespaces.create({ metadata: { name: 'shop' } });
+    const removeNamespace = async () => {
+      await namespaces.delete('shop');
+      await namespaces.subresource('finalize').edit('shop', (draft) => {
+        draft.spec = { finalizers: [] };
+      });
+      expect(await namespaces.find('shop')).toBeUndefined();
+    };
+    return { cluster, namespaces, removeNamespace, go };
+  }
+
+  test.each(['mutate', 'validate'] as const)(
+    'in %s does not create the object in a new namespace with the same name',
+    async (phase) => {
+      const { cluster, namespaces, removeNamespace, go } = await withSlowPlugin(phase);
+      const created = failureOf(cluster.api(ConfigMap, 'shop').create({ metadata: { name: 'late' } }));
+      const applied = failureOf(
+        cluster.api(Lease, 'shop').apply({ metadata: { name: 'late' } }, { fieldManager: 'test' }),
+      );
+      await removeNamespace();
+      await namespaces.create({ metadata: { name: 'shop' } });
+      go();
+      for (const failure of [await created, await applied])
+        expect(failure).toMatchObject({ code: 404, message: 'namespaces "shop" not found' });
+      expect((await cluster.api(ConfigMap, 'shop').list()).items).toEqual([]);
+      expect((await cluster.api(Lease, 'shop').list()).items).toEqual([]);
+    },
+  );
+
+  test('creates the object if the namespace has changed only', async () => {
+    const { cluster, namespaces, go } = await withSlowPlugin('mutate');
+    const created = cluster.api(ConfigMap, 'shop').create({ metadata: { name: 'late' } });
+    await namespaces.patch('shop', mergePatch({ metadata: { labels: { a: 'b' } } }));
+    go();
+    expect((await created).metadata.name).toBe('late');
+  });
+
+  test.each(['Widget', 'Gadget'])('does not create an object of a new definition of the kind %s', async (kind) => {
+    const { cluster, go } = await withSlowPlugin('validate');
+    const definitions = cluster.api(CustomResourceDefinition);
+    await definitions.create(definition('Widget'));
+    const body = valueBody({ apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'late' } });
+    const request = { verb: 'create', resource: WIDGETS, namespace: 'shop', options: {}, body } as const;
+    const created = failureOf(Promise.resolve(cluster.send(request)));
+    await definitions.delete('widgets.example.com');
+    await definitions.create(definition(kind));
+    go();
+    expect(await created).toMatchObject({ code: 404, reason: 'NotFound' });
+    const list = await cluster.send({ verb: 'list', resource: WIDGETS, options: {} });
+    expect(list).toMatchObject({ object: { items: [] } });
   });
 });
 

@@ -7,7 +7,6 @@ import { ADMINISTRATOR } from '../../auth/identity.js';
 import { type Aggregation, checkAggregation, remoteUserHeaders } from '../../kinds/apiregistration/reach.js';
 import { StatusError } from '../../meta/errors.js';
 import type { Answer, HttpRequest } from '../../protocol/http.js';
-import type { User } from '../../protocol/request.js';
 import { timedOut, timeLimitOf } from '../../protocol/time-limit.js';
 import { resolveAggregation } from '../../webhook/aggregation.js';
 import { UnreadableBundle } from '../../webhook/ca-bundle.js';
@@ -76,7 +75,7 @@ export async function proxyRequest(
   try {
     const reached = resolveAggregation(aggregator.aggregation, remote.api, aggregator.view);
     url = `${reached.address}${pathAndQuery(request.url)}`;
-    const headers = forwardedHeaders(exchange, user ?? ADMINISTRATOR);
+    const headers = forwardedHeaders(exchange, remoteUserHeaders(user ?? ADMINISTRATOR, !reached.isRemote));
     const body = await bodyOf(request);
     const init: RequestInit & { duplex?: 'half' } = {
       method: request.method,
@@ -130,7 +129,7 @@ function isUnchanged(path: string): boolean {
 const DOT_SEGMENT = /\\|(?:^|\/)\.\.?(?:\/|$)/;
 
 /** A list, because `Headers` would join the groups of the user. */
-function forwardedHeaders({ request, auditId }: Exchange, user: User): [string, string][] {
+function forwardedHeaders({ request, auditId }: Exchange, identity: readonly [string, string][]): [string, string][] {
   const passed = endToEndHeaders(request.headers).filter(([name]) => !NOT_FORWARDED.test(name));
   const headers = new Headers(passed);
   const { origin, path } = urlParts(request.url);
@@ -140,7 +139,7 @@ function forwardedHeaders({ request, auditId }: Exchange, user: User): [string, 
   headers.set('X-Forwarded-Host', host);
   headers.set('X-Forwarded-Proto', scheme);
   if (request.remote !== undefined) headers.append('X-Forwarded-For', request.remote);
-  return [...headers, ...remoteUserHeaders(user)];
+  return [...headers, ...identity];
 }
 
 async function bodyOf(request: HttpRequest): Promise<BodyInit | undefined> {

@@ -11,7 +11,7 @@ import { BodyError, type ParsedBody, type RequestBody } from '../../protocol/bod
 import type { ApiRequest, PatchType, RequestOptions, User, Verb } from '../../protocol/request.js';
 import { percentEncode, queryText } from '../../protocol/request.js';
 import { quote } from '../../text/go/go-text.js';
-import { toHeaderBytes } from '../../util/bytes.js';
+import { escapeHeaderName, isHeaderText, toHeaderBytes } from '../../util/bytes.js';
 import {
   escapeForYaml,
   isPlainJson,
@@ -144,11 +144,14 @@ export function encodeHeaders({ fixed, userAgent, token, contentType, user, join
 
 /** Asks the server to impersonate a user, if the sender may do so. */
 function impersonate(headers: Headers, { user, uid, groups = [], extra = {} }: User): void {
+  for (const name of [...headers.keys()]) if (name.startsWith('impersonate-')) headers.delete(name);
+  // A server ignores a header without a value: it would answer as the sender.
   appendHeader(headers, 'Impersonate-User', user);
-  if (uid !== undefined) appendHeader(headers, 'Impersonate-Uid', uid);
+  if (uid) appendHeader(headers, 'Impersonate-Uid', uid);
   for (const group of groups) appendListed(headers, 'Impersonate-Group', group);
   for (const [key, values] of Object.entries(extra)) {
-    for (const value of values) appendListed(headers, `Impersonate-Extra-${escapeKey(key)}`, value);
+    if (/\p{Cs}/u.test(key)) throw errors.badRequest(`no header can carry the key ${quote(key)} of a user`);
+    for (const value of values) appendListed(headers, `Impersonate-Extra-${escapeHeaderName(key)}`, value);
   }
 }
 
@@ -170,16 +173,8 @@ function appendListed(headers: Headers, name: string, value: string): void {
 }
 
 function appendHeader(headers: Headers, name: string, value: string): void {
-  if (/\p{Cc}/u.test(value)) throw errors.badRequest(`no header ${name} can carry ${quote(value)}`);
+  if (value === '' || !isHeaderText(value)) throw errors.badRequest(`no header ${name} can carry ${quote(value)}`);
   headers.append(name, toHeaderBytes(value));
-}
-
-/** Percent-encodes characters that are invalid in a header name, and `%` itself. */
-function escapeKey(key: string): string {
-  return toHeaderBytes(key).replace(
-    /[^!#$&'*+\-.^_`|~0-9A-Za-z]/g,
-    (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
-  );
 }
 
 /** A request body and its media type. */

@@ -2,7 +2,9 @@
  * Aggregated API versions: their servers, as APIServices and the `aggregate` option describe them, and the headers that
  * identify the user to them. `webhook/aggregation.ts` connects to them.
  */
-import { toHeaderBytes } from '../../util/bytes.js';
+import { errors } from '../../meta/errors.js';
+import { quote } from '../../text/go/go-text.js';
+import { escapeHeaderName, isHeaderText, toHeaderBytes } from '../../util/bytes.js';
 import { isRecord } from '../../util/json.js';
 import type { APIService } from './v1/api-service.js';
 
@@ -74,14 +76,24 @@ export function setRemoteUserHeaders(headers: Headers, user: RemoteUser): void {
 
 /**
  * The X-Remote headers of a user, each character a byte of UTF-8. Each group and each value is a header of its own: it may
- * contain a comma.
+ * contain a comma. `isJoined`: the server gets them joined by a comma and a space. Throws BadRequest for a user whom the server
+ * would take for another one.
  */
-export function remoteUserHeaders({ user, uid, groups = [], extra = {} }: RemoteUser): [string, string][] {
-  const headers: [string, string][] = [['X-Remote-User', toHeaderBytes(user)]];
-  if (uid) headers.push(['X-Remote-Uid', toHeaderBytes(uid)]);
-  for (const group of groups) headers.push(['X-Remote-Group', toHeaderBytes(group)]);
+export function remoteUserHeaders(
+  { user, uid, groups = [], extra = {} }: RemoteUser,
+  isJoined = false,
+): [string, string][] {
+  const headers: [string, string][] = [];
+  const add = (name: string, value: string, isListed = isJoined): void => {
+    if (!isHeaderText(value) || (isListed && value.includes(', ')))
+      throw errors.badRequest(`no header ${name} can carry ${quote(value)}`);
+    headers.push([name, toHeaderBytes(value)]);
+  };
+  add('X-Remote-User', user, false);
+  if (uid) add('X-Remote-Uid', uid, false);
+  for (const group of groups) add('X-Remote-Group', group);
   for (const [key, values] of Object.entries(extra)) {
-    for (const value of values) headers.push([`X-Remote-Extra-${escapeKey(key)}`, toHeaderBytes(value)]);
+    for (const value of values) add(`X-Remote-Extra-${escapeHeaderName(key)}`, value);
   }
   return headers;
 }
@@ -96,14 +108,3 @@ export interface RemoteUser {
 
 /** The identity of the server's own requests. */
 export const AGGREGATOR: RemoteUser = { user: 'system:kube-aggregator', groups: ['system:masters'] };
-
-/** Percent-encodes bytes that are invalid in a header name. */
-function escapeKey(key: string): string {
-  const legal = /[!#$&'*+\-.^_`|~0-9A-Za-z]/;
-  let escaped = '';
-  for (const byte of new TextEncoder().encode(key)) {
-    const character = String.fromCharCode(byte);
-    escaped += legal.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
-  }
-  return escaped;
-}

@@ -64,18 +64,17 @@ export interface TableOptions {
 /** The cells as texts; empty if there are no rows. `columns` are those of an earlier Table: events of a watch have none. */
 export function tableRows(tables: readonly Table[], options: TableOptions, columns = columnsOf(tables)): string[][] {
   const { isWide, hasHeaders, hasNamespaces, prefix = '' } = options;
-  const shown = columns
-    .map(({ name, priority = 0 }, index) => ({ name, priority, index }))
-    .filter(({ priority }) => isWide || priority === 0);
+  const isShown = columns.map(({ priority = 0 }) => isWide || priority === 0);
   const rows = tables.flatMap((table) =>
     (table.rows ?? []).map(({ cells, object }) => {
-      const texts = shown.map(({ index }) => cellText(cells[index]));
+      // Not a text for each column: a short answer may have many rows without cells.
+      const texts = cells.filter((_, index) => isShown[index] === true).map(cellText);
       texts[0] = prefix + (texts[0] ?? '');
       return hasNamespaces ? [object?.metadata?.namespace ?? '', ...texts] : texts;
     }),
   );
   if (rows.length === 0 || !hasHeaders) return rows;
-  const headers = shown.map(({ name }) => name.toUpperCase());
+  const headers = columns.filter((_, index) => isShown[index]).map(({ name }) => name.toUpperCase());
   return [hasNamespaces ? ['NAMESPACE', ...headers] : headers, ...rows];
 }
 

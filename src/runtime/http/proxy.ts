@@ -4,6 +4,7 @@
  */
 
 import { endToEndHeaders, readableOf } from '../../http/answer.js';
+import { percentDecode, withoutLastSlashes } from '../../http/path.js';
 import { errors, failure, StatusError } from '../../meta/errors.js';
 import type { ProxyConnection } from '../../protocol/connection.js';
 import type { Answer, HttpRequest } from '../../protocol/http.js';
@@ -36,7 +37,7 @@ export async function answerThroughProxy(
   if (request.isWebSocket === true) {
     throw failure({ code: 501, message: 'orchplane does not forward WebSockets to pods (see docs/fidelity.md)' });
   }
-  const address = addressOf(request.url);
+  const address = addressOf(request.url, connection.path);
   const { prefix, path, query } = address;
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   if (path === '' && isRead) {
@@ -89,10 +90,24 @@ function forwardedHeaders(request: HttpRequest, { prefix, path }: ProxyAddress):
   return headers;
 }
 
-function addressOf(url: string): ProxyAddress {
+/**
+ * The server in the pod gets the path that was admitted: decoded once, with each character encoded that has a meaning in a URL.
+ * `Request` would resolve dot segments after that.
+ */
+function addressOf(url: string, path: string): ProxyAddress {
+  if (DOT_SEGMENT.test(path)) throw errors.badRequest('a path behind a proxy must not have the segments . and ..');
   const { origin, pathname, search } = new URL(url);
-  const [, prefix = '', path = ''] = /^(.*?\/(?:pods|services|nodes)\/[^/]+\/proxy)(\/.*)?$/.exec(pathname) ?? [];
-  return { origin, prefix, path, query: search };
+  // What follows is as long in the URL, up to the slashes at the end.
+  const whole = withoutLastSlashes(percentDecode(pathname) ?? pathname);
+  const prefix = withoutLastSlashes(whole.slice(0, whole.length - withoutLastSlashes(path).length));
+  return { origin, prefix: encodePath(prefix), path: encodePath(path), query: search };
+}
+
+const DOT_SEGMENT = /(?:^|\/)\.\.?(?:\/|$)/;
+
+/** As the reference server encodes paths. */
+function encodePath(path: string): string {
+  return encodeURI(path).replace(/[?#!'()*]/g, (found) => `%${found.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
 /** The address of a redirect for the client. One that leads to another server or to a relative path is not changed. */

@@ -54,12 +54,13 @@ function connect(services: ConnectionServices, request: RuntimeRequest): Connect
   const { name, namespace = '' } = object.metadata;
   const { network } = services;
   if (subresource === 'proxy') {
-    if (object.kind === 'Node') return { type: 'proxy', fetch: (http) => services.nodeFetch(name, http) };
+    const path = query['path']?.[0] ?? '';
+    if (object.kind === 'Node') return { type: 'proxy', path, fetch: (http) => services.nodeFetch(name, http) };
     const address =
       object.kind === 'Service'
         ? serviceEndpoint(network, { namespace, name }, port)
         : podAddress(object, services.workerOf(namespace, name), port);
-    return { type: 'proxy', fetch: (http) => network.fetch(redirected(http, { scheme, ...address })) };
+    return { type: 'proxy', path, fetch: (http) => network.fetch(redirected(http, { scheme, ...address })) };
   }
   const worker = services.workerOf(namespace, name);
   if (subresource === 'portforward') {

@@ -70,18 +70,11 @@ export function inTransaction(write: WriteOperation, run: () => ApiObject): Mayb
   });
 }
 
-/** Rejects a new object that has a resourceVersion. Dry runs accept it. */
-export function rejectResourceVersion(resourceVersion: string | undefined): void {
-  if (!hasResourceVersion(resourceVersion)) return;
-  throw errors.plain('resourceVersion should not be set on objects to be created');
-}
-
 /** Stores a new object, which is sealed with an empty resourceVersion. Throws StorageError `exists` if the name is taken. */
 export function commitCreate(sealed: ApiObject, write: WriteOperation): ApiObject {
   const { served, server } = write;
   const { store } = server;
   const key = keyFor(write, sealed.metadata.name);
-  requireServed(write);
   if (write.dryRun) {
     if (store.get(key) !== undefined) throw new StorageError('exists');
     // The conversions to the storage version and back set the defaults of both.
@@ -112,13 +105,32 @@ function committed(stored: ApiObject, write: WriteOperation): ApiObject {
   return toServed(write.served, stored);
 }
 
-/** The CRD may have been deleted, or started terminating, while a plugin or conversion ran. */
+/**
+ * Rejects a new object that has a resourceVersion, except on a dry run, and one whose CRD or namespace was deleted while a plugin
+ * or conversion ran. Others that have the same names since may have another schema and other owners.
+ */
+export function requireCreatable(resourceVersion: string | undefined, write: WriteOperation): void {
+  if (!write.dryRun && hasResourceVersion(resourceVersion))
+    throw errors.plain('resourceVersion should not be set on objects to be created');
+  requireServed(write);
+  const uid = write.namespaceUid === undefined ? undefined : namespaceUid(write);
+  if (uid !== undefined && uid !== write.namespaceUid)
+    throw errors.notFound({ group: '', resource: 'namespaces' }, write.namespace);
+}
+
+/** Undefined: there is no namespace, which admission plugins decide about. */
+export function namespaceUid({ server, namespace }: WriteOperation): string | undefined {
+  return namespace === '' ? undefined : server.clusterView.namespace(namespace)?.metadata.uid;
+}
+
 function requireServed({ served, server }: WriteOperation): void {
-  if (served.kind.customResourceHandler === undefined) return;
+  const custom = served.kind.customResourceHandler;
+  if (custom === undefined) return;
   const now = server.registry.byResource(served.gvr);
   if (now === served) return;
-  if (now === undefined || now.namespaced !== served.namespaced) throw errors.genericServerResponse('NotFound');
-  if (now.kind.customResourceHandler?.isTerminating === true) throw errors.terminatingDefinition(served.groupResource);
+  const definition = now?.kind.customResourceHandler;
+  if (definition?.definitionUid !== custom.definitionUid) throw errors.genericServerResponse('NotFound');
+  if (definition.isTerminating) throw errors.terminatingDefinition(served.groupResource);
 }
 
 /**

@@ -3,10 +3,16 @@ import { describe, expect, test } from 'vitest';
 import { defineAdmission } from '../../../src/admission/define.js';
 import { defaultAdmission } from '../../../src/admission/index.js';
 import { auditLog } from '../../../src/audit/log.js';
+import { createClient } from '../../../src/client/client.js';
 import { createCluster } from '../../../src/cluster/full-cluster.js';
 import { createFetchHandler } from '../../../src/http/handler.js';
+import { httpTransport } from '../../../src/http/index.js';
+import { SelfSubjectReview } from '../../../src/kinds/authentication/index.js';
 import { ConfigMap } from '../../../src/kinds/core/index.js';
 import { ClusterRoleBinding } from '../../../src/kinds/rbac/index.js';
+import { StatusError } from '../../../src/meta/errors.js';
+import { kubeconfigTransport, serve } from '../../../src/node/index.js';
+import type { User } from '../../../src/protocol/request.js';
 import { nextTurn } from '../../../src/util/clock.js';
 
 const TOKENS = { 'alice-token': { user: 'alice' }, 'root-token': { user: 'root', groups: ['system:masters'] } };
@@ -78,4 +84,102 @@ test('rejects queued requests with 503 when the cluster closes', async () => {
   await cluster.close();
   const last = await Promise.all(responses.slice(-10));
   expect(last.map(({ status }) => status)).toEqual(Array(10).fill(503));
+});
+
+describe('a client that impersonates a user over a socket', () => {
+  const names = [
+    'bob',
+    '',
+    ' ',
+    ' bob',
+    'bob ',
+    'system:masters ',
+    ' system:masters',
+    '\tbob',
+    'bob\n',
+    'bob\r\nImpersonate-Group: system:masters',
+    'a,b',
+    'a, system:masters',
+    ',a',
+    'a,',
+    ', system:masters',
+    'voil\u00e0',
+    '\u00a0bob\u00a0',
+    'bob\u0085',
+    '\u3000bob',
+    '\ufeffbob',
+    'bob\u2028',
+    'bob\0',
+    'half \ud800',
+    'system:anonymous',
+    'system:serviceaccount:default:robot',
+    'Scopes',
+    'a%2Fb',
+    'undefined',
+  ];
+  const users = names.flatMap((name): User[] => [
+    { user: name },
+    { user: 'alice', uid: name },
+    { user: 'alice', groups: [name] },
+    { user: 'alice', groups: ['dev', name] },
+    { user: 'alice', groups: [name, 'dev'] },
+    { user: 'alice', extra: { [name]: ['x'] } },
+    { user: 'alice', extra: { scopes: [name] } },
+    { user: 'alice', extra: { scopes: ['y', name] } },
+  ]);
+  const tokens = { t: { user: 'gateway', groups: ['system:masters'] } };
+
+  test('is that user as in process, or the client refuses', async () => {
+    const cluster = createCluster({ dialect: 'kubernetes' });
+    await cluster.api(ClusterRoleBinding).create({
+      metadata: { name: 'anonymous' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'system:basic-user' },
+      subjects: [{ kind: 'Group', name: 'system:unauthenticated' }],
+    });
+    await using server = await serve(cluster, { tokens, tls: false });
+    const config = {
+      'current-context': 'c',
+      clusters: [{ name: 'c', cluster: { server: server.url } }],
+      users: [{ name: 'c', user: { token: 't' } }],
+      contexts: [{ name: 'c', context: { cluster: 'c', user: 'c' } }],
+    };
+    const transports = {
+      fetch: httpTransport({ baseUrl: server.url, token: 't', dialect: 'kubernetes' }),
+      kubeconfig: kubeconfigTransport(JSON.stringify(config)),
+    };
+    const whoIs = async (client: Pick<typeof cluster, 'with'>, as: User): Promise<unknown> => {
+      const { status } = await client.with({ as }).api(SelfSubjectReview).create({});
+      return { ...status?.userInfo, uid: status?.userInfo?.uid || undefined };
+    };
+    const refused: Record<string, User[]> = {};
+    for (const [name, transport] of Object.entries(transports)) {
+      const client = createClient({ transport });
+      for (const as of users) {
+        let seen: unknown;
+        try {
+          seen = await whoIs(client, as);
+        } catch (error) {
+          if (!StatusError.is(error, 'BadRequest')) throw error;
+          refused[name] = [...(refused[name] ?? []), as];
+          continue;
+        }
+        expect({ name, as, seen }).toEqual({ name, as, seen: await whoIs(cluster, as) });
+      }
+    }
+    const refusedNames = new Set(refused['kubeconfig']?.map(({ user }) => user));
+    for (const name of ['', ' ', ' bob', 'bob ', '\tbob', 'bob\n']) expect(refusedNames).toContain(name);
+    for (const name of ['bob', 'a,b', 'a, system:masters', 'voil\u00e0', '\u00a0bob\u00a0', '\ufeffbob'])
+      expect(refusedNames).not.toContain(name);
+  });
+
+  test('has no groups of the headers of the transport', async () => {
+    await using server = await serve(createCluster(), { tokens, tls: false });
+    const headers = { 'Impersonate-User': 'bob', 'Impersonate-Group': 'system:masters' };
+    const client = createClient({ transport: httpTransport({ baseUrl: server.url, token: 't', headers }) });
+    const { status } = await client
+      .with({ as: { user: 'alice' } })
+      .api(SelfSubjectReview)
+      .create({});
+    expect(status?.userInfo).toMatchObject({ username: 'alice', groups: ['system:authenticated'] });
+  });
 });

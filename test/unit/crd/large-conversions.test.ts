@@ -1,5 +1,5 @@
 /** Conversions of many or large objects. */
-import type { WebhookCaller } from 'orchplane';
+import { mergePatch, type WebhookCaller } from 'orchplane';
 import { Namespace } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { expect, test } from 'vitest';
@@ -46,6 +46,28 @@ test('sends a large list in several reviews, one after the other', async () => {
   }
   expect((await api(cluster, 'v2').list()).items.length).toBe(20);
   expect(calls).toEqual({ sizes: [8, 8, 4], most: 1 });
+});
+
+test('rejects an object that its conversion makes larger than the storage of the reference server accepts', async () => {
+  const { cluster } = await converted((spec) =>
+    (spec as Json)['grow'] === true ? { text: 'x'.repeat(1_600_000) } : spec,
+  );
+  const tooLarge = { code: 500, message: 'etcdserver: request is too large' };
+  await expect(api(cluster, 'v2').create(widget('a', { grow: true }))).rejects.toMatchObject(tooLarge);
+  expect(await api(cluster).find('a')).toBeUndefined();
+  await api(cluster, 'v2').create(widget('b', { text: '' }));
+  const grown = mergePatch({ spec: { grow: true } }) as never;
+  await expect(api(cluster, 'v2').patch('b', grown)).rejects.toMatchObject(tooLarge);
+  expect(await api(cluster).get('b')).toMatchObject({ spec: { text: '' } });
+});
+
+test('stores an object without managedFields if its converted form is too large with them', async () => {
+  const manyFields = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`field-${at}`, at]));
+  const { cluster } = await converted((spec) => ({ ...(spec as Json), text: 'x'.repeat(1_000_000) }));
+  await api(cluster, 'v2').create(widget('a', manyFields));
+  const { metadata, spec } = (await api(cluster).get('a')) as unknown as { metadata: Json; spec: { text: string } };
+  expect(spec.text.length).toBe(1_000_000);
+  expect(metadata).not.toHaveProperty('managedFields');
 });
 
 test('calls a conversion function for one object after the other', async () => {

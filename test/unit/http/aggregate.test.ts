@@ -1,4 +1,5 @@
 /** Aggregated API versions, which another server serves. */
+import type { User } from 'orchplane';
 import { apiServices, controllers } from 'orchplane/controllers';
 import { type Aggregation, createFetchHandler } from 'orchplane/http';
 import { APIService, ClusterRole, ClusterRoleBinding, Service } from 'orchplane/kinds';
@@ -26,9 +27,9 @@ interface Servers {
 
 async function startServers(
   aggregate: Aggregation | undefined,
-  options: { service?: boolean; group?: string; flowControl?: { totalSeats: number } } = {},
+  options: { service?: boolean; group?: string; flowControl?: { totalSeats: number }; other?: User } = {},
 ): Promise<Servers> {
-  const { service = true, group = 'metrics.example.com', flowControl = false } = options;
+  const { service = true, group = 'metrics.example.com', flowControl = false, other = TOKENS.alice } = options;
   const cluster = testCluster();
   if (service) {
     await cluster.api(Service).create({
@@ -48,7 +49,7 @@ async function startServers(
       service: { namespace: 'default', name: 'metrics' },
     },
   });
-  const handler = createFetchHandler(cluster, { aggregate, tokens: TOKENS, flowControl });
+  const handler = createFetchHandler(cluster, { aggregate, tokens: { ...TOKENS, other }, flowControl });
   return {
     cluster,
     fetchFront: (path, init = {}) => {
@@ -128,6 +129,32 @@ describe('a request for an aggregated API', () => {
     expect(seen.get('x-remote-extra-a')).toBe(bytes);
   });
 
+  test.each<User>([
+    { user: ' ' },
+    { user: 'root ' },
+    { user: 'a', uid: ' 0' },
+    { user: 'a', groups: ['system:masters '] },
+    { user: 'a', groups: ['half \ud800'] },
+    // The headers of a Request join the groups.
+    { user: 'a', groups: ['x, system:masters'] },
+    { user: 'a', extra: { scopes: ['x, y'] } },
+  ])('sends no headers that name another user than %j', async (user) => {
+    const names: string[] = [];
+    const backend = ({ url }: Request) => {
+      names.push(url);
+      return new Response();
+    };
+    const other = { ...user, groups: [...(user.groups ?? []), 'system:masters'] };
+    const { fetchFront } = await startServers({ [NAME]: backend }, { other });
+    const headers = { authorization: 'Bearer other' };
+    const response = await fetchFront('/apis/metrics.example.com/v1/nodes', { headers });
+    expect({ status: response.status, text: await response.text() }).toEqual({
+      status: 400,
+      text: expect.stringContaining('no header X-Remote-'),
+    });
+    expect(names).toEqual([]);
+  });
+
   test('sends the complete identity of the user to the backend', async () => {
     const seen: Headers[] = [];
     const { fetchFront, cluster } = await startServers({
@@ -143,7 +170,7 @@ describe('a request for an aggregated API', () => {
     const identities = seen.map((headers) => [...headers].filter(([name]) => /^(x-remote|impersonate)/.test(name)));
     expect(identities).toEqual([
       [
-        ['x-remote-extra-example.com%2fscope%25', 'a, b'],
+        ['x-remote-extra-example.com%2f%53cope%25', 'a, b'],
         ['x-remote-group', 'dev, ops, system:authenticated'],
         ['x-remote-uid', '7'],
         ['x-remote-user', 'alice'],

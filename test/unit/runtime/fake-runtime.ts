@@ -77,7 +77,11 @@ export function createFakeRuntime(): FakeRuntime {
       case 'portforward':
         return portsOf(fake);
       case 'proxy':
-        return { type: 'proxy', fetch: async (sent) => fake.serveHttp(sent) } satisfies ProxyConnection;
+        return {
+          type: 'proxy',
+          path: request.query['path']?.[0] ?? '',
+          fetch: async (sent) => fake.serveHttp(sent),
+        } satisfies ProxyConnection;
       default:
         return streamsOf(fake, request);
     }

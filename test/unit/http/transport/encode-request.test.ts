@@ -207,11 +207,23 @@ describe('the headers', () => {
     expect(headers.get('impersonate-user')).toBe('jos\xc3\xa9');
     expect(headers.get('impersonate-uid')).toBe('u1');
     expect(headers.get('impersonate-group')).toBe('dev, ops');
-    expect(headers.get('impersonate-extra-scopes%2f%c3%a9')).toBe('a, b');
+    expect(headers.get('impersonate-extra-%53copes%2f%c3%a9')).toBe('a, b');
     expect(headers.get('impersonate-extra-plain')).toBe('x');
-    const { send } = scripted([]);
-    const error = await Promise.resolve(send({ ...getRequest, user: { user: 'a\nb' } })).catch((e: unknown) => e);
-    expect(StatusError.is(error, 'BadRequest') && error.message).toMatch(/no header Impersonate-User can carry/);
+  });
+
+  test.each([
+    ['User', { user: 'a\nb' }],
+    ['User', { user: '' }],
+    ['User', { user: ' ' }],
+    ['Uid', { user: 'a', uid: ' 0' }],
+    ['Group', { user: 'a', groups: ['system:masters '] }],
+    ['Group', { user: 'a', groups: [''] }],
+    ['Extra-scopes', { user: 'a', extra: { scopes: [' x'] } }],
+  ])('refuses a value of Impersonate-%s that a server would read as another one', async (name, user) => {
+    const { send, requests } = scripted([]);
+    const error = await Promise.resolve(send({ ...getRequest, user })).catch((e: unknown) => e);
+    expect(StatusError.is(error, 'BadRequest') && error.message).toMatch(`no header Impersonate-${name} can carry`);
+    expect(requests).toEqual([]);
   });
 
   test.each([

@@ -135,6 +135,25 @@ subjects:
     });
   });
 
+  test('counts each of the requests to which a client gave one audit ID', async () => {
+    const base = { objectRef: pods, auditID: 'same', requestURI: '/api/v1/namespaces/shop/pods' };
+    const secrets = { ...pods, resource: 'secrets' };
+    const log =
+      event('list', base) +
+      event('get', { ...base, requestURI: '/api/v1/namespaces/shop/pods/a' }) +
+      event('watch', base) +
+      event('list', { ...base, user: 'alice' }) +
+      event('list', { ...base, objectRef: secrets, requestURI: '/api/v1/namespaces/shop/secrets' }) +
+      event('delete', { ...base, time: '2026-11-18T14:00:00.000000Z' });
+    const found = async (user: string) =>
+      JSON.parse((await explain(log, '--user', user, '-o', 'json')).out).items[0].rules;
+    expect(await found(USER)).toEqual([
+      { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch', 'delete'] },
+      { apiGroups: [''], resources: ['secrets'], verbs: ['list'] },
+    ]);
+    expect(await found('alice')).toEqual([{ apiGroups: [''], resources: ['pods'], verbs: ['list'] }]);
+  });
+
   test('does not mark a request that an admission plugin refused', async () => {
     const { out } = await explain(event('create', { objectRef: pods, code: 403, decision: 'allow' }));
     expect(out).not.toContain('# refused');

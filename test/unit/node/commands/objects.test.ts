@@ -12,6 +12,7 @@ import type { CommandEnvironment } from '../../../../src/node/commands/command.j
 import type { GetValues } from '../../../../src/node/commands/get.js';
 import type { OpenCluster } from '../../../../src/node/commands/open-cluster.js';
 import { tableText } from '../../../../src/node/commands/output.js';
+import { tableRows } from '../../../../src/node/commands/table.js';
 import { watchObjects } from '../../../../src/node/commands/watch.js';
 import type { ApiRequest } from '../../../../src/protocol/request.js';
 import type { ApiResponse } from '../../../../src/protocol/response.js';
@@ -388,6 +389,19 @@ describe('get', () => {
         ['b', '2'],
       ]),
     ).toBe(`NAME   DATA\n${long}   1\nb      2\n`);
+  });
+
+  test('prints the cells that a row of a table has, however many columns there are', () => {
+    const columnDefinitions = ['name', 'size', 'more'].map((name, at) => ({ name, priority: at === 1 ? 1 : 0 }));
+    const cells = [[], ['a'], ['b', 1], ['c', 1, 2], ['d', 1, null, 'unknown']];
+    const table = { kind: 'Table', metadata: {}, columnDefinitions, rows: cells.map((each) => ({ cells: each })) };
+    const options = { isWide: false, hasHeaders: true, hasNamespaces: false, prefix: 'x/' };
+    const expected = [['NAME', 'MORE'], ['x/'], ['x/a'], ['x/b'], ['x/c', '2'], ['x/d', '<none>']];
+    expect(tableRows([table], options)).toEqual(expected);
+    const many = Array.from({ length: 3_000 }, (_, at) => ({ name: `n${at}` }));
+    const rows = Array.from({ length: 3_000 }, () => ({ cells: [] }));
+    const text = tableText(tableRows([{ ...table, columnDefinitions: many, rows }], options));
+    expect(text.length).toBeLessThan(100_000);
   });
 
   test('prints objects as JSON, YAML and names, selected by labels and fields', async () => {

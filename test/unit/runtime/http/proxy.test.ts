@@ -8,15 +8,22 @@ const PREFIX = '/api/v1/namespaces/default/pods/web:80/proxy';
 
 type Program = (request: Request) => Response | Promise<Response>;
 
-async function ask(program: Program, { path = '/', ...parts }: RequestParts = {}) {
-  const request = fakeRequest({ ...parts, path: PREFIX + path });
+interface AskParts extends RequestParts {
+  readonly prefix?: string;
+  /** The path that was admitted. */
+  readonly admitted?: string;
+}
+
+async function ask(program: Program, { path = '/', prefix = PREFIX, admitted, ...parts }: AskParts = {}) {
+  const request = fakeRequest({ ...parts, path: prefix + path });
+  const connectionPath = admitted ?? decodeURIComponent(path.split('?')[0] ?? '');
   let sent: Request | undefined;
   let ended = 0;
   const fetch = async (received: Request): Promise<Response> => {
     sent = received;
     return program(received);
   };
-  const answer = await answerConnection({ type: 'proxy', fetch }, request, () => {
+  const answer = await answerConnection({ type: 'proxy', path: connectionPath, fetch }, request, () => {
     ended++;
   });
   const { code, headers, body } = answer;
@@ -36,15 +43,53 @@ describe('a request to a pod', () => {
   test('has the path behind the proxy, the query, the method and the headers of the client', async () => {
     const headers = { accept: '*/*', cookie: 'a=b', 'x-forwarded-for': '9.9.9.9' };
     const { sent } = await ask(() => new Response('ok'), { path: '/a%2Fb/c/?x=1&y=%20', headers });
-    expect(sent?.url).toBe('http://cluster.local/a%2Fb/c/?x=1&y=%20');
+    expect(sent?.url).toBe('http://cluster.local/a/b/c/?x=1&y=%20');
     expect(sent?.method).toBe('GET');
     expect(Object.fromEntries(sent?.headers ?? [])).toEqual({
       accept: '*/*',
       cookie: 'a=b',
       'x-forwarded-for': '9.9.9.9, 10.1.1.1',
-      'x-forwarded-uri': `${PREFIX}/a%2Fb/c/`,
+      'x-forwarded-uri': `${PREFIX}/a/b/c/`,
     });
   });
+
+  // Recorded, too.
+  test.each([
+    ['/', '/'],
+    ['/proxy/x', '/proxy/x'],
+    ['/a%5Cb', '/a%5Cb'],
+    ['/a%5c..%5cb', '/a%5C..%5Cb'],
+    ['/a%252e%252e%252fb', '/a%252e%252e%252fb'],
+    ['/a%20b%3Fc%23d', '/a%20b%3Fc%23d'],
+    ["/!(*)'x", '/%21%28%2A%29%27x'],
+    ['/$&+,:;=@~', '/$&+,:;=@~'],
+    ['/%C3%A9', '/%C3%A9'],
+    ['/a..b/.c', '/a..b/.c'],
+  ])('for the path %s has the path %s', async (path, expected) => {
+    const { sent } = await ask(() => new Response('ok'), { path });
+    expect(sent?.url).toBe(`http://cluster.local${expected}`);
+    expect(sent?.headers.get('x-forwarded-uri')).toBe(PREFIX + expected);
+  });
+
+  test.each([
+    ['pods', 'services/proxy', '/x'],
+    ['services', 'pods/a', '/nodes/b/proxy/x'],
+    ['nodes', 'pods/proxy', '/x//'],
+  ])('has the path behind the right proxy in the namespace %s (%s%s)', async (namespace, object, path) => {
+    const prefix = `/api/v1/namespaces/${namespace}/${object}/proxy`;
+    const admitted = path.replace('//', '/');
+    const { sent } = await ask(() => new Response('ok'), { prefix, path, admitted });
+    expect(sent?.url).toBe(`http://cluster.local${admitted}`);
+    expect(sent?.headers.get('x-forwarded-uri')).toBe(prefix + admitted);
+  });
+
+  test.each(['/a/../b', '/..', '/a/.', '/a%2F..%2Fb', '/%2e%2e/b'])(
+    'is rejected if its path %s is not the one that was admitted',
+    async (path) => {
+      const asking = ask(() => new Response('ok'), { path });
+      await expect(asking).rejects.toMatchObject({ code: 400, reason: 'BadRequest' });
+    },
+  );
 
   test('has no credentials of the API server and no headers of the connection', async () => {
     const headers = {
@@ -98,7 +143,7 @@ describe('a request to a pod', () => {
       request.disconnect();
       throw new Error('aborted');
     };
-    const answering = answerConnection({ type: 'proxy', fetch }, request, () => undefined);
+    const answering = answerConnection({ type: 'proxy', path: '/', fetch }, request, () => undefined);
     const failure: unknown = await Promise.resolve(answering).catch((error: unknown) => error);
     expect(failure).toBe(request.signal.reason);
     expect(failure).toBeInstanceOf(Error);
