@@ -159,10 +159,11 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
     return metricsServer({ nodes, pods: () => this.#usages() }, this.context.dialect);
   }
 
-  #usages(): readonly PodUsage[] {
+  #usages(only?: string): readonly PodUsage[] {
     return [...this.#workers.values()].flatMap((worker) => {
       const pod = worker.current();
       const { name, namespace = '', labels } = pod.metadata;
+      if (only !== undefined && namespace !== only) return [];
       const containers = worker.containers
         .filter(({ isRunning }) => isRunning)
         .map((each) => ({ name: each.name, usage: this.options.usage?.(pod, each.name) ?? each.usage }));
@@ -277,7 +278,7 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
       connect: (request) => openConnection(services, request),
       logs: (pod, options) => local.logs(pod, options),
       exec: (pod, command, options) => local.exec(pod, command, options),
-      ...(this.options.hasMetrics ? { usage: () => this.#usages() } : {}),
+      ...(this.options.hasMetrics ? { usage: (namespace) => this.#usages(namespace) } : {}),
       serverAt: (address) => network.serverAt(address),
     };
   }

@@ -24,7 +24,7 @@ import type { ContainerSpec, ProcessImage } from '../program.js';
 import { type ContainerRole, KubeletContainer } from './container.js';
 import { executeCommand } from './execute.js';
 import type { Rejection } from './node-admission.js';
-import type { CommandResult, PodEnvironment } from './pod-environment.js';
+import { type CommandResult, inBackground, type PodEnvironment } from './pod-environment.js';
 import { type PodEnd, podStatus } from './pod-status.js';
 import { SetupError } from './references.js';
 import { systemFilesOf } from './system-files.js';
@@ -198,7 +198,9 @@ export class PodWorker implements PodEnvironment {
     const { startTime } = pod.status;
     const { activeDeadlineSeconds: seconds } = pod.spec;
     const deadlineMs =
-      seconds === undefined || startTime == null ? Infinity : timeToMs(startTime) + seconds * 1000 - this.clock.now();
+      seconds === undefined || startTime == null
+        ? Infinity
+        : timeToMs(startTime) + Number(seconds) * 1000 - this.clock.now();
     if (deadlineMs <= 0 && this.#end === undefined) this.#exceedDeadline();
     if (this.#end !== undefined) {
       await this.#writeStatus();
@@ -218,7 +220,8 @@ export class PodWorker implements PodEnvironment {
   #exceedDeadline(): void {
     this.record(kubeletEvent(this.#pod, { type: 'Normal', ...DEADLINE }));
     this.#end = { phase: 'Failed', ...DEADLINE };
-    for (const each of this.#containers.values()) void each.stop(undefined, `Stopping container ${each.name}`);
+    for (const each of this.#containers.values())
+      inBackground(this, each.stop(undefined, `Stopping container ${each.name}`));
   }
 
   /** Starts what can be started. Returns the time until something is due. */
@@ -321,7 +324,7 @@ export class PodWorker implements PodEnvironment {
     this.#isFinishing = true;
     const rest = [...this.#containers.values()].filter(({ isRunning }) => isRunning);
     if (rest.length === 0) this.#end = { phase };
-    for (const each of rest.reverse()) void each.stop(undefined, `Stopping container ${each.name}`);
+    for (const each of rest.reverse()) inBackground(this, each.stop(undefined, `Stopping container ${each.name}`));
   }
 
   #withRole(...roles: readonly ContainerRole[]): readonly KubeletContainer[] {
@@ -335,7 +338,7 @@ export class PodWorker implements PodEnvironment {
     const running = [...this.#containers.values()].filter(({ isRunning }) => isRunning);
     const first = running.filter(({ role }) => role !== 'sidecar');
     for (const each of first.length > 0 ? first : running.slice(-1)) {
-      void each.stop(graceMs, `Stopping container ${each.name}`);
+      inBackground(this, each.stop(graceMs, `Stopping container ${each.name}`));
     }
     if (running.length > 0) {
       await this.#writeStatus();
