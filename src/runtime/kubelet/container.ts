@@ -209,12 +209,9 @@ export class KubeletContainer {
     const ending = process.exit.then((exit) => this.#onExit(run, exit)).finally(() => ended.abort());
     inBackground(pod, ending);
     pod.busyFor(process.exit);
-    if (process.started === undefined) this.#onStart(run);
-    else
-      inBackground(
-        pod,
-        process.started.then(() => this.#onStart(run)),
-      );
+    const onStart = () => this.#onStart(run);
+    if (process.started === undefined) onStart();
+    else inBackground(pod, process.started.then(onStart));
   }
 
   #onStart(run: ContainerRun): void {

@@ -21,6 +21,7 @@ import type { DeepReadonly, ObjectMeta } from '../../meta/object.js';
 import type { NodeRuntime, PodReference, PodUsage } from '../../protocol/connection.js';
 import type { Activity } from '../../util/activity.js';
 import { nextTurn } from '../../util/clock.js';
+import { printJson } from '../../util/json.js';
 import { getOrInsertComputed } from '../../util/once.js';
 import { SharedVolumes, VolumeMemory } from '../files/file-tree.js';
 import { METRICS_IMAGE, METRICS_NAMESPACE, metricsServer } from '../metrics-server.js';
@@ -296,6 +297,8 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
     if (pathname === '/healthz') return new Response('ok');
     if (pathname !== '/pods' && pathname !== '/pods/') return new Response('404 page not found\n', { status: 404 });
     const items = this.#pods.list().filter(({ spec }) => spec.nodeName === node);
-    return Response.json({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items });
+    // Pods may contain bigints.
+    const body = printJson({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items });
+    return new Response(body, { headers: { 'content-type': 'application/json' } });
   }
 }

@@ -227,6 +227,9 @@ test.each([
     spec: { devices },
   });
   await running.advance(90_000);
+  const listed = await handler(new Request('http://cluster.local/api/v1/nodes/node-1/proxy/pods'));
+  expect(listed.status).toBe(200);
+  expect(await listed.text()).toContain(`:${value}`);
   for (const at of Object.keys(Object.keys(LARGE_FIELDS))) {
     await send('DELETE', `/api/v1/namespaces/default/pods/p${at}`, { gracePeriodSeconds: value });
   }
