@@ -99,7 +99,7 @@ class PodCollector extends ControllerPart<Readonly<Record<keyof PodCollectorOpti
 
   async #collectUnscheduled(pod: StoredPod): Promise<ReconcileResult | undefined> {
     const since =
-      timeToMs(pod.metadata.deletionTimestamp ?? '') - (pod.metadata.deletionGracePeriodSeconds ?? 0) * 1_000;
+      timeToMs(pod.metadata.deletionTimestamp ?? '') - Number(pod.metadata.deletionGracePeriodSeconds ?? 0) * 1_000;
     const waitMs = since + this.options.unscheduledMs - this.context.clock.now();
     if (waitMs > 0) return { requeueAfterMs: waitMs };
     await this.#collect(pod);

@@ -14,8 +14,8 @@ export interface NodeRuntime {
   connect(request: RuntimeRequest): MaybePromise<Connection>;
   logs(pod: PodReference, options?: PodLogOptions): PodLog;
   exec(pod: PodReference, command: readonly string[], options?: PodExecOptions): Promise<PodExecResult>;
-  /** What the containers of the running pods use. Absent: there is no metrics server. */
-  usage?(): readonly PodUsage[];
+  /** What the containers of the running pods of a namespace use. Absent: there is no metrics server. */
+  usage?(namespace: string): readonly PodUsage[];
   /** How webhooks and aggregated API servers at an address are reached; undefined: no pod or node has the address. */
   serverAt?(address: SocketAddress): ServerAccess | undefined;
 }

@@ -81,11 +81,12 @@ function itemsAt(path: readonly string[], { reader, now }: MetricsContext) {
   const [first, second, , fourth] = path;
   const facts = { timestamp: now, window: WINDOW };
   if (first === 'nodes') {
+    const pods = reader.pods();
     return reader
       .nodes()
       .filter(({ name }) => second === undefined || name === second)
       .map(({ name, labels }) => {
-        const used = reader.pods().filter(({ nodeName }) => nodeName === name);
+        const used = pods.filter(({ nodeName }) => nodeName === name);
         const usage = sumOf(used.flatMap(({ containers }) => containers.map((each) => each.usage)));
         return { metadata: { name, creationTimestamp: now, labels }, ...facts, usage };
       });

@@ -9,8 +9,10 @@ import type { ObjectOf } from '../../kinds/kind.js';
 import { type LabelSelector, matchesLabels, parseLabelSelector } from '../../meta/labels.js';
 import { Quantity } from '../../meta/quantity.js';
 import { messageOf } from '../../util/message-of.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import { podSelectorIndex } from '../endpoints/pod-services.js';
 import { type Controller, ControllerPart } from '../runtime/controller.js';
+import { TurnBudget } from '../runtime/request-tracker.js';
 import { splitKey } from '../runtime/shared-informer.js';
 import type { StoredPod } from '../workloads/pod-state.js';
 import type { Tolerances } from './calculate.js';
@@ -85,7 +87,8 @@ export function horizontalAutoscalers(options: HorizontalAutoscalersOptions = {}
 
 /** The state of all autoscalers: their recommendations, scaling events and selectors. */
 class Scaling extends ControllerPart<HorizontalAutoscalersOptions> {
-  readonly #source = this.options.metrics ?? metricsApi(this.context);
+  readonly #apiSource = metricsApi(this.context);
+  readonly #budget = new TurnBudget();
   readonly #selectPods = podSelectorIndex(this.context.informer(Pod));
   readonly #histories = new Map<string, ScalingHistory>();
   /** By namespace, then by name. */
@@ -215,7 +218,7 @@ class Scaling extends ControllerPart<HorizontalAutoscalersOptions> {
       return { metrics: [], problem: error };
     }
     const input = {
-      source: this.#source,
+      source: this.options.metrics ?? this.#apiSource(),
       dialect,
       namespace,
       selector,
@@ -231,9 +234,13 @@ class Scaling extends ControllerPart<HorizontalAutoscalersOptions> {
     let best: Evaluated | undefined;
     let first: MetricError | undefined;
     let failures = 0;
+    // An autoscaler may have tens of thousands of metrics.
+    const evaluated = new Map<string, Promise<Evaluated>>();
     for (const spec of specs) {
       try {
-        const found = await evaluate(spec, input);
+        const key = JSON.stringify(spec);
+        if (!evaluated.has(key)) await this.#budget.untilFree(clock);
+        const found = await getOrInsertComputed(evaluated, key, () => evaluate(spec, input));
         metrics.push(found.status);
         if (best === undefined || best.replicas === 0 || found.replicas > best.replicas) best = found;
       } catch (error) {

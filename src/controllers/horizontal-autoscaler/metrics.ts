@@ -12,6 +12,7 @@ import { timeToMs } from '../../text/time/time.js';
 import { isRecord } from '../../util/json.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
 import { messageOf } from '../../util/message-of.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import type { ControllerContext } from '../runtime/controller.js';
 
 /** A query for metrics. Pod selectors are label selector texts. */
@@ -120,41 +121,64 @@ function missing(query: MetricQuery, dialect: Dialect): string {
   return `the server could not find the requested resource (get ${what})`;
 }
 
-/** The cluster's metrics API as a source of pod usage, if it is served. */
-export function metricsApi({ client, dialect, host }: ControllerContext): MetricsSource {
+/**
+ * The cluster's metrics API as a source of pod usage, if it is served. Each call returns the source for one reconcile, whose
+ * queries are about the same pods: their usage is read once, because an autoscaler may have tens of thousands of metrics.
+ */
+export function metricsApi({ client, dialect, host }: ControllerContext): () => MetricsSource {
   const group = dialect.group(serviceGroup('metrics'));
-  return async (query) => {
-    if (query.type !== 'resource') return undefined;
+  const read = async (query: PodQuery): Promise<Usages | undefined> => {
     const served = host
       ?.kinds()
       .find(({ gvr, namespaced }) => gvr.group === group && gvr.resource === 'pods' && namespaced);
-    if (served === undefined) return samplesOfRuntime(host?.runtimeSlot.runtime?.usage?.(), query);
-    const items = await listed(client, served.kind, query);
-    const samples = items.flatMap((item) => usageIn(item, query) ?? []);
-    // Items without the resource mean missing usage, not a missing API.
-    return items.length > 0 && samples.length === 0 ? NOTHING_USED : samples;
+    if (served !== undefined) return { items: await listed(client, served.kind, query), isApi: true };
+    const items = usedInRuntime(host?.runtimeSlot.runtime?.usage?.(query.namespace), query);
+    return items && { items, isApi: false };
+  };
+  return () => {
+    let usages: Promise<Usages | undefined> | undefined;
+    const known = new Map<string, readonly MetricSample[]>();
+    return async (query) => {
+      if (query.type !== 'resource') return undefined;
+      usages ??= read(query);
+      const found = await usages;
+      const key = `${query.resource} ${query.container ?? ''}`;
+      return found && getOrInsertComputed(known, key, () => samplesIn(found, query));
+    };
   };
 }
 
-/** What the pods that a node runtime runs use; undefined if it does not measure them. */
-function samplesOfRuntime(
-  usages: readonly PodUsage[] | undefined,
-  query: MetricQuery & { readonly type: 'resource' },
-): readonly MetricSample[] | undefined {
+type ResourceQuery = MetricQuery & { readonly type: 'resource' };
+
+interface PodQuery {
+  readonly namespace: string;
+  readonly selector: string;
+}
+
+interface Usages {
+  readonly items: readonly UsageItem[];
+  /** They are from the metrics API, not from a node runtime. */
+  readonly isApi: boolean;
+}
+
+function samplesIn({ items, isApi }: Usages, query: ResourceQuery): readonly MetricSample[] {
+  const samples = items.flatMap((item) => usageIn(item, query) ?? []);
+  // Items without the resource mean missing usage, not a missing API.
+  return isApi && items.length > 0 && samples.length === 0 ? NOTHING_USED : samples;
+}
+
+/** What the selected pods that a node runtime runs use; undefined if it does not measure them. */
+function usedInRuntime(usages: readonly PodUsage[] | undefined, query: PodQuery): readonly UsageItem[] | undefined {
   const selector = parseLabelSelector(query.selector);
   return usages
-    ?.filter(({ namespace, labels }) => namespace === query.namespace && matchesLabels(selector, labels))
-    .flatMap(({ name, containers }) => usageIn({ metadata: { name }, containers }, query) ?? []);
+    ?.filter(({ labels }) => matchesLabels(selector, labels))
+    .map(({ name, containers }) => ({ metadata: { name }, containers }));
 }
 
 /** A sample of a pod that does not exist. */
 const NOTHING_USED: readonly MetricSample[] = [{ pod: '', value: 0 }];
 
-async function listed(
-  client: Client,
-  kind: Kind,
-  { namespace, selector }: { readonly namespace: string; readonly selector: string },
-): Promise<readonly ApiObject[]> {
+async function listed(client: Client, kind: Kind, { namespace, selector }: PodQuery): Promise<readonly ApiObject[]> {
   // The type of a generic kind says nothing about its objects.
   const api = client.api(kind as Kind<ApiObject, ApiObject, 'Namespaced'>, namespace);
   return (await api.list({ labels: selector })).items;
@@ -164,7 +188,7 @@ interface UsageItem extends Readonly<Record<string, unknown>> {
   readonly metadata: { readonly name: string };
 }
 
-function usageIn(item: UsageItem, query: MetricQuery & { readonly type: 'resource' }): MetricSample | undefined {
+function usageIn(item: UsageItem, query: ResourceQuery): MetricSample | undefined {
   const containers = Array.isArray(item['containers']) ? item['containers'].filter(isRecord) : [];
   const counted =
     query.container === undefined ? containers : containers.filter(({ name }) => name === query.container).slice(0, 1);

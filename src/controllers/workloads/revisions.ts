@@ -79,7 +79,7 @@ type RevisionOwner = AnyObject & { readonly spec: { readonly template: PodTempla
 export function inRevisionOrder(revisions: readonly StoredRevision[]): StoredRevision[] {
   return [...revisions].sort(
     (left, right) =>
-      left.revision - right.revision ||
+      Number(left.revision) - Number(right.revision) || // bigints above 2^53
       compareText(left.metadata.creationTimestamp, right.metadata.creationTimestamp) ||
       compareText(left.metadata.name, right.metadata.name),
   );

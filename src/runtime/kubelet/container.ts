@@ -17,7 +17,7 @@ import { environmentOf } from './environment.js';
 import { expanded, TextBudget } from './expansion.js';
 import { type Handler, runHandler } from './handlers.js';
 import { backOffMs, FIRST_BACK_OFF_MS, MAX_BACK_OFF_MS, pullFailure } from './image-pull.js';
-import type { PodEnvironment } from './pod-environment.js';
+import { inBackground, type PodEnvironment } from './pod-environment.js';
 import { ProbeLoops } from './probes.js';
 import { SetupError } from './references.js';
 
@@ -196,7 +196,7 @@ export class KubeletContainer {
       onStarted: () => this.#setStarted(),
       onReady: (isReady) => this.#setReady(isReady),
       onUnhealthy: (kind, graceMs) => {
-        void this.stop(graceMs, `Container ${this.name} failed ${kind} probe, will be restarted`);
+        inBackground(pod, this.stop(graceMs, `Container ${this.name} failed ${kind} probe, will be restarted`));
       },
       exec: (command, timeoutMs) => pod.execute(this, command, timeoutMs),
     });
@@ -206,13 +206,12 @@ export class KubeletContainer {
     this.#run = run;
     pod.textLength += budget.used;
     this.#isUp = false;
-    void process.exit.then((exit) => {
-      this.#onExit(run, exit);
-      ended.abort();
-    });
+    const ending = process.exit.then((exit) => this.#onExit(run, exit)).finally(() => ended.abort());
+    inBackground(pod, ending);
     pod.busyFor(process.exit);
-    if (process.started === undefined) this.#onStart(run);
-    else void process.started.then(() => this.#onStart(run));
+    const onStart = () => this.#onStart(run);
+    if (process.started === undefined) onStart();
+    else inBackground(pod, process.started.then(onStart));
   }
 
   #onStart(run: ContainerRun): void {
@@ -223,7 +222,7 @@ export class KubeletContainer {
     for (const event of containerStartEvents(this.#pod.current(), spec)) this.#pod.record(event);
     const handler = spec.lifecycle?.postStart;
     if (handler === undefined) this.#startProbes(run);
-    else void this.#runPostStart(run, handler);
+    else inBackground(this.#pod, this.#runPostStart(run, handler));
     this.#pod.changed();
   }
 
@@ -259,7 +258,7 @@ export class KubeletContainer {
     const hasHook = grace > 0 && this.#spec.lifecycle?.preStop !== undefined;
     const killMs = Math.max(0, grace) + (hasHook ? MIN_GRACE_MS : 0);
     const undo = this.#pod.clock.after(killMs, () => run.process.kill('SIGKILL'), { background: killMs > 0 });
-    void run.process.exit.then(undo);
+    inBackground(this.#pod, run.process.exit.then(undo));
     this.#stopping ??= this.#stopGracefully(run, grace, why);
     this.#pod.busyFor(run.process.exit);
     return this.#stopping;
@@ -276,7 +275,8 @@ export class KubeletContainer {
       const failure = await Promise.race([hook, run.process.exit.then(() => undefined), this.#pod.after(graceMs)]);
       if (typeof failure === 'string') this.#event('Warning', 'FailedPreStopHook', 'PreStopHook failed');
       const leftMs = Math.max(MIN_GRACE_MS, graceMs - (clock.now() - beganMs));
-      void run.process.exit.then(clock.after(leftMs, () => run.process.kill('SIGKILL'), { background: true }));
+      const undo = clock.after(leftMs, () => run.process.kill('SIGKILL'), { background: true });
+      inBackground(this.#pod, run.process.exit.then(undo));
     }
     run.process.kill('SIGTERM');
     this.#pod.busyFor(run.process.exit);

@@ -10,7 +10,7 @@ import { commandBudget } from '../commands.js';
 import type { RunningProcess } from '../program.js';
 import { ClientOutput } from './client-output.js';
 import type { KubeletContainer } from './container.js';
-import type { CommandResult, PodEnvironment } from './pod-environment.js';
+import { type CommandResult, inBackground, type PodEnvironment } from './pod-environment.js';
 
 /** The output of a probe or hook is cut at this length. */
 const MAX_OUTPUT_BYTES = 10 * 1024;
@@ -49,7 +49,7 @@ function startCommand(
   });
   // It ends with its container.
   const undo = onAbort(run.ended, () => started.kill('SIGKILL'));
-  void started.exit.then(undo);
+  inBackground(pod, started.exit.then(undo));
   return started;
 }
 

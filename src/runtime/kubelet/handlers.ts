@@ -32,7 +32,8 @@ export async function runHandler(
       return messageOf(error);
     }
   }
-  if (sleep !== undefined) await pod.after(sleep.seconds * 1000);
+  // Seconds above 2^53 are a bigint, as all large numbers of 64 bits in objects.
+  if (sleep !== undefined) await pod.after(Number(sleep.seconds) * 1000);
   // As in kubelet, tcpSocket is not a hook.
   return tcpSocket === undefined ? undefined : 'invalid handler';
 }

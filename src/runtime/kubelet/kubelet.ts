@@ -21,6 +21,7 @@ import type { DeepReadonly, ObjectMeta } from '../../meta/object.js';
 import type { NodeRuntime, PodReference, PodUsage } from '../../protocol/connection.js';
 import type { Activity } from '../../util/activity.js';
 import { nextTurn } from '../../util/clock.js';
+import { printJson } from '../../util/json.js';
 import { getOrInsertComputed } from '../../util/once.js';
 import { SharedVolumes, VolumeMemory } from '../files/file-tree.js';
 import { METRICS_IMAGE, METRICS_NAMESPACE, metricsServer } from '../metrics-server.js';
@@ -159,10 +160,11 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
     return metricsServer({ nodes, pods: () => this.#usages() }, this.context.dialect);
   }
 
-  #usages(): readonly PodUsage[] {
+  #usages(only?: string): readonly PodUsage[] {
     return [...this.#workers.values()].flatMap((worker) => {
       const pod = worker.current();
       const { name, namespace = '', labels } = pod.metadata;
+      if (only !== undefined && namespace !== only) return [];
       const containers = worker.containers
         .filter(({ isRunning }) => isRunning)
         .map((each) => ({ name: each.name, usage: this.options.usage?.(pod, each.name) ?? each.usage }));
@@ -277,7 +279,7 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
       connect: (request) => openConnection(services, request),
       logs: (pod, options) => local.logs(pod, options),
       exec: (pod, command, options) => local.exec(pod, command, options),
-      ...(this.options.hasMetrics ? { usage: () => this.#usages() } : {}),
+      ...(this.options.hasMetrics ? { usage: (namespace) => this.#usages(namespace) } : {}),
       serverAt: (address) => network.serverAt(address),
     };
   }
@@ -295,6 +297,8 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
     if (pathname === '/healthz') return new Response('ok');
     if (pathname !== '/pods' && pathname !== '/pods/') return new Response('404 page not found\n', { status: 404 });
     const items = this.#pods.list().filter(({ spec }) => spec.nodeName === node);
-    return Response.json({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items });
+    // Pods may contain bigints.
+    const body = printJson({ kind: 'PodList', apiVersion: 'v1', metadata: {}, items });
+    return new Response(body, { headers: { 'content-type': 'application/json' } });
   }
 }

@@ -27,8 +27,8 @@ export function rejectionOf(pod: StoredPod, node: StoredNode, onNode: readonly S
   });
   const pods = Quantity.parse(allocatable['pods'] ?? '110').value();
   if (BigInt(others.length) + 1n > pods) return lacking('pods', 1n, BigInt(others.length), pods);
-  const wanted = hostPortsOf(pod);
-  if (others.some((each) => hostPortsOf(each).some((port) => wanted.includes(port)))) {
+  const wanted = new Set(hostPortsOf(pod));
+  if (wanted.size > 0 && others.some((each) => hostPortsOf(each).some((port) => wanted.has(port)))) {
     return unmet('NodePorts', "node(s) didn't have free ports for the requested pod ports");
   }
   if (!matchesNode(pod, node)) return unmet('NodeAffinity', "node(s) didn't match Pod's node affinity/selector");

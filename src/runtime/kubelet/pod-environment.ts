@@ -3,6 +3,7 @@
  */
 import type { Client } from '../../client/client.js';
 import type { ControllerContext } from '../../controllers/runtime/controller.js';
+import { keyOf } from '../../controllers/runtime/shared-informer.js';
 import type { StageEvent } from '../../controllers/stages/stage.js';
 import type { StoredPod } from '../../controllers/workloads/pod-state.js';
 import type { Clock } from '../../util/clock.js';
@@ -40,6 +41,11 @@ export interface PodEnvironment {
   after(ms: number): Promise<void>;
   /** `settle` waits for this for some turns of the event loop. */
   busyFor(work: Promise<unknown>): void;
+}
+
+/** Reports the failure of work that nothing waits for: an unhandled rejection would end the process. */
+export function inBackground(pod: Pick<PodEnvironment, 'context' | 'current'>, work: Promise<unknown>): void {
+  work.catch((error: unknown) => pod.context.report(error, keyOf(pod.current())));
 }
 
 export interface CommandResult {

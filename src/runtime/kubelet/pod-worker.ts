@@ -24,7 +24,7 @@ import type { ContainerSpec, ProcessImage } from '../program.js';
 import { type ContainerRole, KubeletContainer } from './container.js';
 import { executeCommand } from './execute.js';
 import type { Rejection } from './node-admission.js';
-import type { CommandResult, PodEnvironment } from './pod-environment.js';
+import { type CommandResult, inBackground, type PodEnvironment } from './pod-environment.js';
 import { type PodEnd, podStatus } from './pod-status.js';
 import { SetupError } from './references.js';
 import { systemFilesOf } from './system-files.js';
@@ -218,7 +218,7 @@ export class PodWorker implements PodEnvironment {
   #exceedDeadline(): void {
     this.record(kubeletEvent(this.#pod, { type: 'Normal', ...DEADLINE }));
     this.#end = { phase: 'Failed', ...DEADLINE };
-    for (const each of this.#containers.values()) void each.stop(undefined, `Stopping container ${each.name}`);
+    for (const each of this.#containers.values()) this.#stop(each);
   }
 
   /** Starts what can be started. Returns the time until something is due. */
@@ -321,7 +321,11 @@ export class PodWorker implements PodEnvironment {
     this.#isFinishing = true;
     const rest = [...this.#containers.values()].filter(({ isRunning }) => isRunning);
     if (rest.length === 0) this.#end = { phase };
-    for (const each of rest.reverse()) void each.stop(undefined, `Stopping container ${each.name}`);
+    for (const each of rest.reverse()) this.#stop(each);
+  }
+
+  #stop(container: KubeletContainer, graceMs?: number): void {
+    inBackground(this, container.stop(graceMs, `Stopping container ${container.name}`));
   }
 
   #withRole(...roles: readonly ContainerRole[]): readonly KubeletContainer[] {
@@ -332,11 +336,9 @@ export class PodWorker implements PodEnvironment {
   async #terminate(): Promise<undefined> {
     const { name, namespace, uid, deletionTimestamp } = this.#pod.metadata;
     const graceMs = Math.max(0, timeToMs(deletionTimestamp ?? '') - this.clock.now());
-    const running = [...this.#containers.values()].filter(({ isRunning }) => isRunning);
+    const running = this.containers.filter(({ isRunning }) => isRunning);
     const first = running.filter(({ role }) => role !== 'sidecar');
-    for (const each of first.length > 0 ? first : running.slice(-1)) {
-      void each.stop(graceMs, `Stopping container ${each.name}`);
-    }
+    for (const each of first.length > 0 ? first : running.slice(-1)) this.#stop(each, graceMs);
     if (running.length > 0) {
       await this.#writeStatus();
       return undefined;
@@ -346,7 +348,7 @@ export class PodWorker implements PodEnvironment {
     if (!isPodFinished(this.#pod)) await this.#writeStatus();
     if (this.#pod.metadata.deletionGracePeriodSeconds === 0) return undefined;
     await this.#ignoringAbsence(() =>
-      this.#api(namespace).delete(name, { gracePeriodSeconds: 0, preconditions: { uid } }),
+      this.context.client.api(Pod, namespace).delete(name, { gracePeriodSeconds: 0, preconditions: { uid } }),
     );
     return undefined;
   }
@@ -370,7 +372,8 @@ export class PodWorker implements PodEnvironment {
     if (deepEqual(next, pod.status)) return;
     const { name, namespace } = pod.metadata;
     await this.#ignoringAbsence(() =>
-      this.#api(namespace)
+      this.context.client
+        .api(Pod, namespace)
         .subresource('status')
         .update(name, { ...pod, status: next } as StoredPod),
     );
@@ -383,10 +386,6 @@ export class PodWorker implements PodEnvironment {
   #hostIP(): string {
     const { addresses = [] } = this.context.informer(Node).get(this.#pod.spec.nodeName ?? '')?.status ?? {};
     return addresses.find(({ type }) => type === 'InternalIP')?.address ?? '';
-  }
-
-  #api(namespace: string | undefined) {
-    return this.context.client.api(Pod, namespace);
   }
 
   /** The pod may be deleted at any time. */

@@ -9,7 +9,7 @@ import type { Undo } from '../../util/clock.js';
 import { messageOf } from '../../util/message-of.js';
 import type { ContainerSpec } from '../program.js';
 import { hostOf, portOf, requestOf, sendToPod } from './handlers.js';
-import type { CommandResult, PodEnvironment } from './pod-environment.js';
+import { type CommandResult, inBackground, type PodEnvironment } from './pod-environment.js';
 
 type Probe = NonNullable<ContainerSpec['readinessProbe']>;
 type ProbeKind = 'startup' | 'readiness' | 'liveness';
@@ -71,6 +71,7 @@ export class ProbeLoops {
           if (!isDone && !this.#isStopped) next(periodSeconds * 1000);
         });
         this.#pod.busyFor(round);
+        inBackground(this.#pod, round);
       });
       this.#timers.set(kind, undo);
     };

@@ -4,9 +4,10 @@
  */
 import type { StoredPod } from '../../controllers/workloads/pod-state.js';
 import { Namespace } from '../../kinds/core/v1/namespace.js';
-import type { PodAffinityTerm } from '../../kinds/generated/core-v1.js';
+import type { PodAffinityTerm, WeightedPodAffinityTerm } from '../../kinds/generated/core-v1.js';
 import { type LabelSelector, type Labels, labelSelectorFromObject, matchesLabels, nothing } from '../../meta/labels.js';
 import type { DeepReadonly } from '../../meta/object.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import type { ObjectReader } from './snapshot.js';
 
 export interface AffinityTerm {
@@ -14,11 +15,11 @@ export interface AffinityTerm {
   readonly selector: LabelSelector;
   readonly namespaces: ReadonlySet<string>;
   readonly namespaceSelector: LabelSelector;
-  /** 1 for required terms. */
-  readonly weight: number;
+  /** The sum of the equal terms, each of which is 1 if required. */
+  weight: number;
 }
 
-/** All terms of a pod. */
+/** All terms of a pod. Equal ones are one term. */
 export interface AffinityTerms {
   readonly required: readonly AffinityTerm[];
   readonly requiredAnti: readonly AffinityTerm[];
@@ -37,24 +38,36 @@ const NO_TERMS: AffinityTerms = Object.freeze({
 export function affinityTermsOf(pod: StoredPod): AffinityTerms {
   const { podAffinity, podAntiAffinity } = pod.spec.affinity ?? {};
   if (podAffinity === undefined && podAntiAffinity === undefined) return NO_TERMS;
-  const compile = (term: DeepReadonly<PodAffinityTerm>, weight = 1) => compileTerm(pod, term, weight);
-  const required = (terms: readonly DeepReadonly<PodAffinityTerm>[] = []) => terms.map((term) => compile(term));
-  const preferred = (terms: NonNullable<typeof podAffinity>['preferredDuringSchedulingIgnoredDuringExecution'] = []) =>
-    terms.map(({ weight, podAffinityTerm }) => compile(podAffinityTerm, weight));
+  const compile = (terms: readonly WeightedTerm[] = []) => compileTerms(pod, terms);
+  const required = (terms: readonly DeepReadonly<PodAffinityTerm>[] = []) =>
+    compile(terms.map((podAffinityTerm) => ({ weight: 1, podAffinityTerm })));
   return {
     required: required(podAffinity?.requiredDuringSchedulingIgnoredDuringExecution),
     requiredAnti: required(podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution),
-    preferred: preferred(podAffinity?.preferredDuringSchedulingIgnoredDuringExecution),
-    preferredAnti: preferred(podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution),
+    preferred: compile(podAffinity?.preferredDuringSchedulingIgnoredDuringExecution),
+    preferredAnti: compile(podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution),
   };
 }
 
-function compileTerm({ metadata }: StoredPod, term: DeepReadonly<PodAffinityTerm>, weight: number): AffinityTerm {
+type WeightedTerm = DeepReadonly<WeightedPodAffinityTerm>;
+
+function compileTerms(pod: StoredPod, terms: readonly WeightedTerm[]): readonly AffinityTerm[] {
+  const compiled = new Map<string, AffinityTerm>();
+  for (const { weight, podAffinityTerm } of terms) {
+    const term = getOrInsertComputed(compiled, JSON.stringify(podAffinityTerm), () =>
+      compileTerm(pod, podAffinityTerm),
+    );
+    term.weight += weight;
+  }
+  return [...compiled.values()];
+}
+
+function compileTerm({ metadata }: StoredPod, term: DeepReadonly<PodAffinityTerm>): AffinityTerm {
   const { topologyKey, labelSelector, namespaces = [], namespaceSelector } = term;
   const isOwn = namespaces.length === 0 && namespaceSelector === undefined;
   return {
     topologyKey,
-    weight,
+    weight: 0,
     selector: labelSelectorFromObject(labelSelector),
     namespaces: new Set(isOwn ? [metadata.namespace ?? ''] : namespaces),
     namespaceSelector: labelSelectorFromObject(namespaceSelector),
@@ -71,6 +84,11 @@ export function withNamespaces(term: AffinityTerm, objects: ObjectReader): Affin
     .filter(({ metadata }) => matchesLabels(namespaceSelector, metadata.labels))
     .map(({ metadata }) => metadata.name);
   return { ...term, namespaces: new Set([...namespaces, ...selected]), namespaceSelector: nothing };
+}
+
+/** How long it takes to evaluate a term for a pod, in units of about 0.2 microseconds; at most. */
+export function costOf({ selector, namespaceSelector }: AffinityTerm): number {
+  return 1 + selector.tests.length + namespaceSelector.tests.length;
 }
 
 /** Whether a term selects a pod. `namespaceLabels` are those of the pod's namespace. */

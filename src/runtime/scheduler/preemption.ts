@@ -10,6 +10,7 @@ import { labelSelectorFromObject, matchesLabels } from '../../meta/labels.js';
 import { quote } from '../../text/go/go-text.js';
 import { timeToMs } from '../../text/time/time.js';
 import { own } from '../../util/json.js';
+import { getOrInsertComputed } from '../../util/once.js';
 import { fitMessage, nodeStatuses } from './fit-message.js';
 import { type Rejection, SchedulingError, unresolvable } from './plugin.js';
 import type { Failure, PreparedFilters } from './rank.js';
@@ -44,7 +45,10 @@ export function preempt(pod: PodInfo, { statuses, filters }: Failure, snapshot: 
   const candidates: Candidate[] = [];
   const errors: string[] = [];
   const failed = nodeStatuses(unresolvable('Preemption is not helpful for scheduling'));
-  const budgets = snapshot.objects.list(PodDisruptionBudget).map(compileBudget);
+  const budgets = new Map<string | undefined, Budget[]>();
+  for (const each of snapshot.objects.list(PodDisruptionBudget)) {
+    getOrInsertComputed(budgets, each.metadata.namespace, () => []).push(compileBudget(each));
+  }
   for (const node of snapshot.nodes.filter((each) => statuses.isResolvable(each))) {
     const found = victimsOn(node.clone(), pod, { filters: filters.clone(), budgets, nowMs: snapshot.nowMs });
     if ('error' in found) errors.push(found.error);
@@ -86,7 +90,7 @@ function isBeingPreempted(pod: StoredPod): boolean {
 interface DryRun {
   /** A copy that the dry run changes, as the node. */
   readonly filters: PreparedFilters;
-  readonly budgets: readonly Budget[];
+  readonly budgets: BudgetsByNamespace;
   readonly nowMs: number;
 }
 
@@ -131,16 +135,16 @@ function startOf({ pod }: PodInfo, nowMs: number): number {
 type StoredBudget = ObjectOf<typeof PodDisruptionBudget>;
 
 interface Budget {
-  readonly namespace: string | undefined;
   readonly allowed: number;
   selects(pod: StoredPod): boolean;
 }
 
-function compileBudget({ metadata, spec, status }: StoredBudget): Budget {
+type BudgetsByNamespace = ReadonlyMap<string | undefined, readonly Budget[]>;
+
+function compileBudget({ spec, status }: StoredBudget): Budget {
   const selector = labelSelectorFromObject(spec.selector);
   const isEmpty = selector.tests.length === 0;
   return {
-    namespace: metadata.namespace,
     allowed: status.disruptionsAllowed,
     // Pods without labels have no budget, and an eviction that was counted already is not counted again.
     selects: (pod) =>
@@ -153,17 +157,17 @@ function compileBudget({ metadata, spec, status }: StoredBudget): Budget {
 
 function splitByBudgets(
   pods: readonly PodInfo[],
-  budgets: readonly Budget[],
+  budgets: BudgetsByNamespace,
 ): { readonly violating: readonly PodInfo[]; readonly others: readonly PodInfo[] } {
-  const left = budgets.map(({ allowed }) => allowed);
+  const left = new Map<Budget, number>();
   const violating: PodInfo[] = [];
   const others: PodInfo[] = [];
   for (const each of pods) {
     let isViolation = false;
-    for (const [index, { namespace, selects }] of budgets.entries()) {
-      if (namespace !== each.pod.metadata.namespace || !selects(each.pod)) continue;
-      const allowed = (left[index] ?? 0) - 1;
-      left[index] = allowed;
+    for (const budget of budgets.get(each.pod.metadata.namespace) ?? []) {
+      if (!budget.selects(each.pod)) continue;
+      const allowed = (left.get(budget) ?? budget.allowed) - 1;
+      left.set(budget, allowed);
       if (allowed < 0) isViolation = true;
     }
     (isViolation ? violating : others).push(each);

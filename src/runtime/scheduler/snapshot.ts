@@ -63,10 +63,15 @@ function hostPortsOf({ spec }: StoredPod): readonly HostPort[] {
   );
 }
 
-/** Whether two pods cannot use these ports on one node. */
-export function conflicts(left: HostPort, right: HostPort): boolean {
-  if (left.port !== right.port || left.protocol !== right.protocol) return false;
-  return left.ip === right.ip || left.ip === ALL_ADDRESSES || right.ip === ALL_ADDRESSES;
+/** A test whether another pod on the node uses one of the ports. A pod may have tens of thousands. */
+export function portConflicts(wanted: readonly HostPort[]): (other: HostPort) => boolean {
+  const addresses = new Map<string, Set<string>>();
+  const keyOf = ({ protocol, port }: HostPort) => `${protocol}/${port}`;
+  for (const each of wanted) getOrInsertComputed(addresses, keyOf(each), () => new Set()).add(each.ip);
+  return (other) => {
+    const used = addresses.get(keyOf(other));
+    return used !== undefined && (other.ip === ALL_ADDRESSES || used.has(other.ip) || used.has(ALL_ADDRESSES));
+  };
 }
 
 /** A node with the pods on it and the sums of their requests. */

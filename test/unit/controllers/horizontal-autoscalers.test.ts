@@ -112,6 +112,22 @@ describe('HorizontalPodAutoscaler reconcile', () => {
     expect(reads).toBe(5);
   });
 
+  test('evaluates equal metrics once', async () => {
+    let reads = 0;
+    const metrics = () => {
+      reads++;
+      return [{ pod: 'p0', value: '50m' }];
+    };
+    const self = await scaled({
+      metrics,
+      replicas: 1,
+      spec: { metrics: Array.from({ length: 1_000 }, () => CPU_HALF) },
+    });
+    const { status } = await later(self);
+    expect(status.currentMetrics).toHaveLength(1_000);
+    expect(reads).toBe(1);
+  });
+
   test('writes the conditions once when no scaling is needed', async () => {
     const self = await scaled({ metrics: uses('50m', '50m') });
     const { status, conditions, replicas } = await later(self);

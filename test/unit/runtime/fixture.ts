@@ -28,16 +28,17 @@ function getPod(cluster: Cluster, name: string) {
 export function runningCluster(
   images: Readonly<Record<string, Image>>,
   options: Omit<RuntimeOptions, 'images'> = {},
+  onError?: (error: unknown, context: string) => void,
 ): RunningCluster {
   const clock = fakeClock({ now: Date.UTC(2026, 0, 1) });
   const cluster = createCluster({
     dialect: 'kubernetes',
     clock,
     admission: inReferenceOrder([...defaultAdmission, serviceAccount]),
-    controllers: controllers([
-      ...standardControllers({ certificate: 'the certificate' }),
-      ...runtime({ images, ...options }),
-    ]),
+    controllers: controllers(
+      [...standardControllers({ certificate: 'the certificate' }), ...runtime({ images, ...options })],
+      { onError },
+    ),
   });
   return {
     cluster,

@@ -70,3 +70,31 @@ test('an autoscaler follows the usage of the pods', async () => {
   for (let minute = 0; minute < 8; minute++) await running.advance(60_000);
   expect((await cluster.api(Deployment).get('web')).status.readyReplicas).toBe(1);
 });
+
+test('an autoscaler with a thousand metrics reads the usage of its pods once', async () => {
+  let reads = 0;
+  const usage = () => {
+    reads++;
+    return { cpu: '100m', memory: '1Mi' };
+  };
+  await using running = runningCluster({ idle }, { metrics: usage });
+  const { cluster } = running;
+  const containers = [{ name: 'c', image: 'idle', resources: { requests: { cpu: '1' } } }];
+  const template = { metadata: { labels: { app: 'web' } }, spec: { containers } };
+  const selector = { matchLabels: { app: 'web' } };
+  await cluster.api(Deployment).create({ metadata: { name: 'web' }, spec: { replicas: 2, selector, template } });
+  await running.advance(60_000);
+  const metrics = Array.from({ length: 1_000 }, (_, at) => ({
+    type: 'Resource' as const,
+    resource: { name: 'cpu', target: { type: 'AverageValue' as const, averageValue: `${100 + at}m` } },
+  }));
+  await cluster.api(HorizontalPodAutoscaler).create({
+    metadata: { name: 'web' },
+    spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }, maxReplicas: 5, metrics },
+  });
+  reads = 0;
+  await running.advance(15_000);
+  const { status } = await cluster.api(HorizontalPodAutoscaler).get('web');
+  expect(status.currentMetrics).toHaveLength(1_000);
+  expect(reads).toBe(2);
+});

@@ -29,7 +29,7 @@ export class History extends ControllerPart {
     const data = revisionData(set.spec.template);
     const all = await this.#labelled(await this.#claim(set, set.spec.selector));
     const old = all.filter((revision) => !isSameData(revision.data, data));
-    const next = Math.max(0, ...old.map(({ revision }) => revision)) + 1;
+    const next = Math.max(0, ...old.map(({ revision }) => Number(revision))) + 1;
     const equal = all.filter((revision) => !old.includes(revision));
     const present = equal.length === 0 ? await this.#create(set, data, next) : await this.#newest(equal, podsOf);
     if (present === undefined) return undefined;
@@ -43,7 +43,7 @@ export class History extends ControllerPart {
     if (excess <= 0) return;
     const used = new Set(pods.map(({ metadata }) => metadata.labels?.[REVISION_LABEL]));
     const unused = old.filter((revision) => !used.has(hashOf(revision)));
-    const oldestFirst = unused.sort((left, right) => left.revision - right.revision);
+    const oldestFirst = unused.sort((left, right) => Number(left.revision) - Number(right.revision));
     for (const revision of oldestFirst.slice(0, excess)) await this.#delete(revision);
   }
 
@@ -66,7 +66,7 @@ export class History extends ControllerPart {
     equal: readonly StoredRevision[],
     podsOf: () => Promise<readonly StoredPod[]>,
   ): Promise<StoredRevision | undefined> {
-    const [first, ...others] = [...equal].sort((left, right) => right.revision - left.revision);
+    const [first, ...others] = [...equal].sort((left, right) => Number(right.revision) - Number(left.revision));
     if (first === undefined || others.length === 0) return first;
     const hash = hashOf(first);
     for (const { metadata } of await podsOf()) {

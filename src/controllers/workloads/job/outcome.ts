@@ -54,7 +54,8 @@ export function outcomeOf(snapshot: JobSnapshot, deadlineLeftMs: number | undefi
 export function deadlineLeft({ spec }: StoredJob, { startTime }: JobStatus, nowMs: number): number | undefined {
   const { activeDeadlineSeconds } = spec;
   if (activeDeadlineSeconds === undefined || startTime === undefined || isSuspended(spec)) return undefined;
-  return Math.max(0, timeToMs(startTime) + activeDeadlineSeconds * 1000 - nowMs);
+  // A bigint above 2^53.
+  return Math.max(0, timeToMs(startTime) + Number(activeDeadlineSeconds) * 1000 - nowMs);
 }
 
 /** Whether enough pods have succeeded, given the number of pods still active. */

@@ -102,7 +102,7 @@ class History extends ControllerPart {
   async revisions(set: StoredSet, known: readonly StoredRevision[]): Promise<Revisions> {
     const data = revisionData(set.spec.template);
     const last = known.at(-1);
-    const next = (last?.revision ?? 0) + 1;
+    const next = Number(last?.revision ?? 0) + 1;
     const equal = known.findLast((revision) => isSameData(revision.data, data));
     let collisions = set.status.collisionCount ?? 0;
     let update = equal;

@@ -169,7 +169,7 @@ function requestsOf(
       isAdmin: adminAccess === true,
       constraints: constraints.filter((constraint) => concerns(constraint, name)),
     };
-    if (exactly.allocationMode !== 'All') return [{ ...request, count: exactly.count ?? 1, all: undefined }];
+    if (exactly.allocationMode !== 'All') return [{ ...request, count: Number(exactly.count ?? 1), all: undefined }];
     const all = allDevices(request, pools);
     return [{ ...request, count: all.length, all }];
   });

@@ -45,8 +45,9 @@ export const dynamicResources: FilterPlugin = {
 export function podResourceClaims(pod: StoredPod, { objects }: Snapshot): readonly StoredResourceClaim[] | Rejection {
   const { name: podName, namespace } = pod.metadata;
   const found: StoredResourceClaim[] = [];
+  const statuses = new Map(pod.status.resourceClaimStatuses?.map((status) => [status.name, status]));
   for (const { name, resourceClaimName, resourceClaimTemplateName } of pod.spec.resourceClaims ?? []) {
-    const created = pod.status.resourceClaimStatuses?.find((each) => each.name === name);
+    const created = statuses.get(name);
     if (resourceClaimName === undefined && resourceClaimTemplateName !== undefined && created === undefined) {
       return unresolvable(`pod "${namespace}/${podName}": ResourceClaim not created yet`);
     }

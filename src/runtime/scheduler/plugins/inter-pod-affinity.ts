@@ -4,13 +4,14 @@
 import { Namespace } from '../../../kinds/core/v1/namespace.js';
 import type { Labels } from '../../../meta/labels.js';
 import { own } from '../../../util/json.js';
-import { getOrInsertComputed } from '../../../util/once.js';
-import { type AffinityTerm, allSelect, selectsPod, withNamespaces } from '../affinity-terms.js';
+import { getOrInsertComputed, once } from '../../../util/once.js';
+import { type AffinityTerm, allSelect, costOf, selectsPod, withNamespaces } from '../affinity-terms.js';
 import {
   type Filter,
   type FilterPlugin,
   MAX_SCORE,
   type Rejection,
+  SchedulingError,
   type ScorePlugin,
   unresolvable,
   unschedulable,
@@ -63,9 +64,37 @@ function namespaceLabels({ metadata }: StoredPod, { objects }: Snapshot): Labels
   return objects.get(Namespace, metadata.namespace ?? '')?.metadata.labels;
 }
 
+/** The cost of all terms of a pod, evaluated for all pods and namespaces: about a second. */
+const MAX_COST = 2_500_000;
+/** The cost of the terms of one pod for one other, with any number of pods. */
+const MIN_COST_OF_POD = 100;
+
+/** What the terms of one pod may cost for each of the pods that run. */
+function costLimit({ nodes, objects }: Snapshot): number {
+  const pods = nodes.reduce((sum, node) => sum + node.pods.length, 0);
+  const count = Math.max(1, pods, objects.list(Namespace).length);
+  return Math.max(MIN_COST_OF_POD, Math.trunc(MAX_COST / count));
+}
+
+/** The first terms, as far as the limit allows. */
+function firstOf(terms: readonly AffinityTerm[], limit: () => number): readonly AffinityTerm[] {
+  // Most pods have none.
+  if (terms.length === 0) return terms;
+  let left = limit();
+  const end = terms.findIndex((term) => {
+    left -= costOf(term);
+    return left < 0;
+  });
+  return end === -1 ? terms : terms.slice(0, end);
+}
+
 export const interPodAffinity: FilterPlugin = {
   name: 'InterPodAffinity',
   prepare({ pod, terms }, snapshot) {
+    const own = [...terms.required, ...terms.requiredAnti];
+    if (firstOf(own, () => costLimit(snapshot)).length < own.length) {
+      throw new SchedulingError('the pod affinity terms exceed the cost limit');
+    }
     const resolve = (list: readonly AffinityTerm[]) => list.map((term) => withNamespaces(term, snapshot.objects));
     const incoming = {
       pod,
@@ -75,7 +104,7 @@ export const interPodAffinity: FilterPlugin = {
       requiredAnti: resolve(terms.requiredAnti),
     };
     const filter = new AffinityFilter(incoming);
-    const hasTerms = terms.required.length + terms.requiredAnti.length > 0;
+    const hasTerms = own.length > 0;
     for (const node of snapshot.nodes) {
       for (const each of node.pods) if (hasTerms || each.terms.requiredAnti.length > 0) filter.update(each, node, 1);
     }
@@ -176,31 +205,35 @@ function hasPods(counts: TopologyCounts, { labels }: NodeInfo): boolean {
   return counts.size > 0 && Object.entries(labels).some(([key, value]) => counts.at(key, value) > 0);
 }
 
-/** The weight of required affinity terms of pods that run towards the pod. */
-const HARD_WEIGHT = 1;
-
 export const interPodAffinityScore: ScorePlugin = {
   name: 'InterPodAffinity',
   weight: 2,
   prepare({ pod, terms }, snapshot) {
-    const resolve = (list: readonly AffinityTerm[]) => list.map((term) => withNamespaces(term, snapshot.objects));
+    // They are preferences: those above the limit do not count.
+    const limit = once(() => costLimit(snapshot));
+    const resolve = (list: readonly AffinityTerm[]) =>
+      firstOf(list, limit).map((term) => withNamespaces(term, snapshot.objects));
     const [preferred, preferredAnti] = [resolve(terms.preferred), resolve(terms.preferredAnti)];
     const labels = namespaceLabels(pod, snapshot);
     // Scores by topology key, then by value. A score of 0 counts as present.
     const sums = new Map<string, Map<string, number>>();
     for (const node of snapshot.nodes) {
-      const add = ({ topologyKey }: AffinityTerm, weight: number) => {
-        const value = own(node.labels, topologyKey);
-        if (value === undefined) return;
-        const values = sums.get(topologyKey) ?? new Map<string, number>();
-        sums.set(topologyKey, values.set(value, (values.get(value) ?? 0) + weight));
+      const add = (list: readonly AffinityTerm[], selected: StoredPod, sign: 1 | -1, namespace?: Labels) => {
+        for (const term of list) {
+          const { topologyKey, weight } = term;
+          const value = own(node.labels, topologyKey);
+          if (value === undefined || !selectsPod(term, selected, namespace)) continue;
+          const values = getOrInsertComputed(sums, topologyKey, () => new Map<string, number>());
+          values.set(value, (values.get(value) ?? 0) + sign * weight);
+        }
       };
       for (const each of node.pods) {
-        for (const term of preferred) if (selectsPod(term, each.pod)) add(term, term.weight);
-        for (const term of preferredAnti) if (selectsPod(term, each.pod)) add(term, -term.weight);
-        for (const term of each.terms.required) if (selectsPod(term, pod, labels)) add(term, HARD_WEIGHT);
-        for (const term of each.terms.preferred) if (selectsPod(term, pod, labels)) add(term, term.weight);
-        for (const term of each.terms.preferredAnti) if (selectsPod(term, pod, labels)) add(term, -term.weight);
+        add(preferred, each.pod, 1);
+        add(preferredAnti, each.pod, -1);
+        // Required terms have the weight 1 here.
+        add(firstOf(each.terms.required, limit), pod, 1, labels);
+        add(firstOf(each.terms.preferred, limit), pod, 1, labels);
+        add(firstOf(each.terms.preferredAnti, limit), pod, -1, labels);
       }
     }
     if (sums.size === 0) return undefined;

@@ -4,6 +4,7 @@
  */
 import { matchesTerm, tolerates } from '../../../controllers/workloads/daemon-set/placement.js';
 import type { Taint } from '../../../kinds/shared/taints.js';
+import { getOrInsertComputed } from '../../../util/once.js';
 import {
   type Filter,
   type FilterPlugin,
@@ -13,7 +14,7 @@ import {
   unresolvable,
   unschedulable,
 } from '../plugin.js';
-import { conflicts, type NodeInfo, type PodInfo, type StoredPod } from '../snapshot.js';
+import { type NodeInfo, type PodInfo, portConflicts, type StoredNode, type StoredPod } from '../snapshot.js';
 
 export const nodeUnschedulable: FilterPlugin = {
   name: 'NodeUnschedulable',
@@ -80,9 +81,17 @@ export const taintScore: ScorePlugin = {
 export function requiredNodes({ spec }: StoredPod): (node: NodeInfo) => boolean {
   const selected = Object.entries(spec.nodeSelector ?? {});
   const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
-  return ({ name, labels }) =>
-    selected.every(([key, value]) => labels[key] === value) &&
-    (terms === undefined || terms.some((term) => matchesTerm(term, name, labels)));
+  if (selected.length === 0 && terms === undefined) return () => true;
+  // Plugins ask for the same node several times, and a pod may have tens of thousands of terms.
+  const known = new Map<StoredNode, boolean>();
+  return ({ node, name, labels }) =>
+    getOrInsertComputed(
+      known,
+      node,
+      () =>
+        selected.every(([key, value]) => labels[key] === value) &&
+        (terms === undefined || terms.some((term) => matchesTerm(term, name, labels))),
+    );
 }
 
 export const nodeAffinity: FilterPlugin = {
@@ -137,11 +146,10 @@ export const nodePorts: FilterPlugin = {
   prepare({ ports: wanted }: PodInfo) {
     if (wanted.length === 0) return undefined;
     const rejection = unschedulable("node(s) didn't have free ports for the requested pod ports");
-    return {
-      check: ({ pods }) =>
-        pods.some(({ ports }) => ports.some((port) => wanted.some((each) => conflicts(port, each))))
-          ? rejection
-          : undefined,
-    };
+    const isTaken = portConflicts(wanted);
+    // Preemption checks the same pods several times.
+    const known = new Map<PodInfo, boolean>();
+    const hasConflict = (pod: PodInfo) => getOrInsertComputed(known, pod, () => pod.ports.some(isTaken));
+    return { check: ({ pods }) => (pods.some(hasConflict) ? rejection : undefined) };
   },
 };

@@ -6,6 +6,7 @@ import { PersistentVolume } from '../../../kinds/core/v1/persistent-volume.js';
 import { CSINode } from '../../../kinds/storage/v1/csi-node.js';
 import { StorageClass } from '../../../kinds/storage/v1/storage-class.js';
 import { VolumeAttachment } from '../../../kinds/storage/v1/volume-attachment.js';
+import { getOrInsertComputed } from '../../../util/once.js';
 import { type FilterPlugin, unschedulable } from '../plugin.js';
 import type { NodeInfo, Snapshot, StoredPod } from '../snapshot.js';
 import { claimUses, type StoredClaim } from './pod-volumes.js';
@@ -19,20 +20,27 @@ export const volumeLimits: FilterPlugin = {
   name: 'NodeVolumeLimits',
   prepare({ pod }, snapshot) {
     const wanted = driverVolumes(pod, snapshot);
-    return wanted.size === 0
-      ? undefined
-      : { check: (node) => (exceedsLimits(wanted, node, snapshot) ? EXCEEDED : undefined) };
+    if (wanted.size === 0) return undefined;
+    // Preemption checks the same pods several times.
+    const known = new Map<StoredPod, DriverVolumes>();
+    const volumesOf = (other: StoredPod) => getOrInsertComputed(known, other, () => driverVolumes(other, snapshot));
+    return { check: (node) => (exceedsLimits(wanted, node, { snapshot, volumesOf }) ? EXCEEDED : undefined) };
   },
 };
 
-function exceedsLimits(wanted: DriverVolumes, node: NodeInfo, snapshot: Snapshot): boolean {
+interface LimitContext {
+  readonly snapshot: Snapshot;
+  readonly volumesOf: (pod: StoredPod) => DriverVolumes;
+}
+
+function exceedsLimits(wanted: DriverVolumes, node: NodeInfo, { snapshot, volumesOf }: LimitContext): boolean {
   const limits = new Map<string, number>();
   for (const { name, allocatable } of snapshot.objects.get(CSINode, node.name)?.spec.drivers ?? []) {
     if (allocatable?.count !== undefined) limits.set(name, allocatable.count);
   }
   if (limits.size === 0) return false;
   const attached: DriverVolumes = new Map();
-  for (const { pod } of node.pods) for (const [id, driver] of driverVolumes(pod, snapshot)) attached.set(id, driver);
+  for (const { pod } of node.pods) for (const [id, driver] of volumesOf(pod)) attached.set(id, driver);
   const added = new Map([...wanted].filter(([id]) => !attached.has(id)));
   for (const [id, driver] of attachments(node, snapshot)) attached.set(id, driver);
   for (const [driver, limit] of limits) {

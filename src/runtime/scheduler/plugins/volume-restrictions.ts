@@ -2,11 +2,10 @@
  * The VolumeRestrictions plugin: disks that only one pod may use on a node, and claims that only one pod may use at all.
  */
 import { PersistentVolumeClaim } from '../../../kinds/core/v1/persistent-volume-claim.js';
+import { getOrInsertComputed } from '../../../util/once.js';
 import { type Filter, type FilterPlugin, type Rejection, unresolvable, unschedulable } from '../plugin.js';
 import type { NodeInfo, PodInfo, Snapshot, StoredPod } from '../snapshot.js';
 import { claimUses, missing } from './pod-volumes.js';
-
-type Volume = NonNullable<StoredPod['spec']['volumes']>[number];
 
 const DISK_CONFLICT = unschedulable('node(s) had no available disk');
 const CLAIM_CONFLICT = unschedulable(
@@ -16,23 +15,28 @@ const CLAIM_CONFLICT = unschedulable(
 export const volumeRestrictions: FilterPlugin = {
   name: 'VolumeRestrictions',
   prepare({ pod }, snapshot) {
-    const disks = (pod.spec.volumes ?? []).filter(isDisk);
+    const disks = disksOf(pod);
     const exclusive = new Set<string>();
     for (const { claimName, claim, isEphemeral } of claimUses(pod, snapshot)) {
       if (isEphemeral) continue;
       if (claim === undefined) return unresolvable(missing(PersistentVolumeClaim, claimName, snapshot.dialect));
       if (claim.spec.accessModes?.includes('ReadWriteOncePod')) exclusive.add(claimName);
     }
-    const inUse = exclusive.size === 0 ? [] : [...exclusive].filter((name) => isUsed(name, pod, snapshot));
+    const inUse = exclusive.size === 0 ? [] : claimsInUse(pod, snapshot).filter((name) => exclusive.has(name));
     if (disks.length === 0 && inUse.length === 0) return undefined;
-    return new RestrictionsFilter(disks, exclusive, inUse.length);
+    return new RestrictionsFilter(diskConflicts(disks), exclusive, inUse.length);
   },
 };
 
-function isUsed(claimName: string, { metadata }: StoredPod, { nodes }: Snapshot): boolean {
-  return nodes.some(({ pods }) =>
-    pods.some(({ pod }) => pod.metadata.namespace === metadata.namespace && claimNames(pod).includes(claimName)),
-  );
+/** The names of the claims that pods in the namespace of the pod use. */
+function claimsInUse({ metadata }: StoredPod, { nodes }: Snapshot): readonly string[] {
+  const names = new Set<string>();
+  for (const { pods } of nodes) {
+    for (const { pod } of pods) {
+      if (pod.metadata.namespace === metadata.namespace) for (const name of claimNames(pod)) names.add(name);
+    }
+  }
+  return [...names];
 }
 
 function claimNames({ spec }: StoredPod): readonly string[] {
@@ -40,21 +44,18 @@ function claimNames({ spec }: StoredPod): readonly string[] {
 }
 
 class RestrictionsFilter implements Filter {
-  readonly #disks: readonly Volume[];
+  readonly #hasDiskOf: (pod: PodInfo) => boolean;
   readonly #exclusive: ReadonlySet<string>;
   #conflicts: number;
 
-  constructor(disks: readonly Volume[], exclusive: ReadonlySet<string>, conflicts: number) {
-    this.#disks = disks;
+  constructor(hasDiskOf: (pod: PodInfo) => boolean, exclusive: ReadonlySet<string>, conflicts: number) {
+    this.#hasDiskOf = hasDiskOf;
     this.#exclusive = exclusive;
     this.#conflicts = conflicts;
   }
 
   check({ pods }: NodeInfo): Rejection | undefined {
-    const hasConflict = this.#disks.some((disk) =>
-      pods.some(({ pod }) => (pod.spec.volumes ?? []).some((other) => isSameDisk(disk, other))),
-    );
-    if (hasConflict) return DISK_CONFLICT;
+    if (pods.some(this.#hasDiskOf)) return DISK_CONFLICT;
     return this.#conflicts > 0 ? CLAIM_CONFLICT : undefined;
   }
 
@@ -63,38 +64,46 @@ class RestrictionsFilter implements Filter {
   }
 
   clone(): RestrictionsFilter {
-    return new RestrictionsFilter(this.#disks, this.#exclusive, this.#conflicts);
+    return new RestrictionsFilter(this.#hasDiskOf, this.#exclusive, this.#conflicts);
   }
 }
 
-function isDisk({ gcePersistentDisk, awsElasticBlockStore, rbd, iscsi }: Volume): boolean {
-  return [gcePersistentDisk, awsElasticBlockStore, rbd, iscsi].some((source) => source !== undefined);
+/** The use of a disk by a pod. */
+interface Disk {
+  readonly name: string;
+  /** Where it is. It is the same disk as another one with the same name if they have an address in common. */
+  readonly addresses: readonly string[];
+  readonly isWritable: boolean;
 }
 
-interface ReadOnlySource {
-  readonly readOnly?: boolean;
+const ANYWHERE: readonly string[] = [''];
+
+function disksOf({ spec }: StoredPod): readonly Disk[] {
+  return (spec.volumes ?? []).flatMap(({ gcePersistentDisk: gce, awsElasticBlockStore: aws, iscsi, rbd }): Disk[] => {
+    const disk = (name: readonly unknown[], isReadOnly: boolean | undefined, addresses = ANYWHERE) => [
+      { name: JSON.stringify(name), addresses, isWritable: isReadOnly !== true },
+    ];
+    if (gce !== undefined) return disk(['gce', gce.pdName], gce.readOnly);
+    // Not even readers share it.
+    if (aws !== undefined) return disk(['aws', aws.volumeID], false);
+    if (iscsi !== undefined) return disk(['iscsi', iscsi.iqn], iscsi.readOnly);
+    return rbd === undefined ? [] : disk(['rbd', rbd.pool, rbd.image], rbd.readOnly, rbd.monitors);
+  });
 }
 
-/** Whether the volumes are the same disk and at least one of them is writable. */
-function isSameDisk(left: Volume, right: Volume): boolean {
-  const isWritable = (a: ReadOnlySource, b: ReadOnlySource) => a.readOnly !== true || b.readOnly !== true;
-  const [gce, otherGce] = [left.gcePersistentDisk, right.gcePersistentDisk];
-  if (gce !== undefined && otherGce !== undefined && gce.pdName === otherGce.pdName && isWritable(gce, otherGce)) {
-    return true;
+/** A test whether a pod has one of the disks and one of the two can write to it. A pod may have tens of thousands of disks. */
+function diskConflicts(wanted: readonly Disk[]): (other: PodInfo) => boolean {
+  // By name and address: whether it is writable.
+  const byName = new Map<string, Map<string, boolean>>();
+  for (const { name, addresses, isWritable } of wanted) {
+    const known = getOrInsertComputed(byName, name, () => new Map<string, boolean>());
+    for (const address of addresses) known.set(address, isWritable || known.get(address) === true);
   }
-  const [aws, otherAws] = [left.awsElasticBlockStore, right.awsElasticBlockStore];
-  if (aws !== undefined && aws.volumeID === otherAws?.volumeID) return true;
-  const [iscsi, otherIscsi] = [left.iscsi, right.iscsi];
-  if (
-    iscsi !== undefined &&
-    otherIscsi !== undefined &&
-    iscsi.iqn === otherIscsi.iqn &&
-    isWritable(iscsi, otherIscsi)
-  ) {
-    return true;
-  }
-  const [rbd, otherRbd] = [left.rbd, right.rbd];
-  if (rbd === undefined || otherRbd === undefined || !isWritable(rbd, otherRbd)) return false;
-  const hasSharedMonitor = rbd.monitors.some((monitor) => otherRbd.monitors.includes(monitor));
-  return hasSharedMonitor && rbd.pool === otherRbd.pool && rbd.image === otherRbd.image;
+  const isTaken = ({ name, addresses, isWritable }: Disk) => {
+    const known = byName.get(name);
+    return addresses.some((each) => known?.has(each) === true && (isWritable || known.get(each) === true));
+  };
+  // Preemption checks the same pods several times.
+  const results = new Map<PodInfo, boolean>();
+  return (other) => getOrInsertComputed(results, other, ({ pod }) => disksOf(pod).some(isTaken));
 }

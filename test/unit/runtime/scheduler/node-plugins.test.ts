@@ -1,5 +1,6 @@
 /** The plugins that compare a pod with nodes: taints, affinity to nodes, ports, resources, images. */
 import { describe, expect, test } from 'vitest';
+import { rejectionOf } from '../../../../src/runtime/kubelet/node-admission.js';
 import { cpuTimer } from '../../../fixtures/cpu-time.js';
 import { node, place, pod, scoresOf, snapshotOf } from './fixture.js';
 
@@ -133,6 +134,20 @@ describe('NodePorts', () => {
     const sidecar = { name: 's', restartPolicy: 'Always', resources: {}, ports: [{ hostPort: 80, protocol: 'TCP' }] };
     const old = withPort('old', { containerPort: 1 }, { initContainers: [sidecar] });
     expect(place(withPort('p', { hostPort: 80 }), snapshotOf([node('a', { pods: [old] })]))).toBe(taken);
+  });
+
+  test('compares tens of thousands of ports in time proportional to their number', () => {
+    const many = (name: string, hostIP: string) => {
+      const ports = Array.from({ length: 30_000 }, (_, at) => ({ containerPort: 1, hostPort: at + 1, hostIP }));
+      return pod(name, {}, { spec: { containers: [{ name: 'c', ports, resources: {} }] } });
+    };
+    const other = many('other', '10.0.0.2');
+    const one = node('a', { pods: [other] });
+    const spentMs = cpuTimer();
+    expect(place(many('p', '10.0.0.1'), snapshotOf([one]))).toEqual(['a']);
+    expect(rejectionOf(many('p', '10.0.0.1'), one.node, [other])).toBeUndefined();
+    expect(rejectionOf(many('p', '10.0.0.2'), one.node, [other])?.reason).toBe('NodePorts');
+    expect(spentMs()).toBeLessThan(1_000);
   });
 });
 

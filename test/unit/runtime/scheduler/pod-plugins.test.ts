@@ -1,5 +1,7 @@
 /** The plugins that compare a pod with other pods: topology spread and affinity between pods. */
 import { describe, expect, test } from 'vitest';
+import { affinityTermsOf } from '../../../../src/runtime/scheduler/affinity-terms.js';
+import { cpuTimer } from '../../../fixtures/cpu-time.js';
 import { node, object, place, pod, scoresOf, snapshotOf } from './fixture.js';
 
 const HOST = 'kubernetes.io/hostname';
@@ -195,5 +197,53 @@ describe('InterPodAffinity', () => {
     // 10, 1 for a required term, and -10.
     expect(scoresOf('InterPodAffinity', webPod('p'), snapshot)).toEqual({ a: 200, b: 110, c: 0 });
     expect(scoresOf('InterPodAffinity', pod('q'), snapshot)).toEqual({ a: undefined, b: undefined, c: undefined });
+  });
+});
+
+describe('the cost of affinity terms', () => {
+  const term = (
+    at: number,
+    labelSelector: object = { matchExpressions: [{ key: `k${at}`, operator: 'DoesNotExist' }] },
+  ) => ({
+    topologyKey: HOST,
+    labelSelector,
+  });
+  const many = <Item>(itemAt: (at: number) => Item) => Array.from({ length: 30_000 }, (_, at) => itemAt(at));
+  const running = (on: string) => Array.from({ length: 150 }, (_, at) => webPod(`${on}${at}`));
+  const two = () =>
+    snapshotOf([
+      node('a', { pods: running('a'), allocatable: { pods: '200' } }),
+      node('b', { pods: running('b').slice(1), allocatable: { pods: '200' } }),
+    ]);
+  const preferring = (terms: readonly object[]) => ({
+    spec: {
+      affinity: {
+        podAffinity: {
+          preferredDuringSchedulingIgnoredDuringExecution: terms.map((podAffinityTerm) => ({
+            weight: 1,
+            podAffinityTerm,
+          })),
+        },
+      },
+    },
+  });
+
+  test('tens of thousands of different preferred terms count as far as the cost limit allows', () => {
+    const snapshot = two();
+    const spentMs = cpuTimer();
+    const candidate = webPod('p', preferring(many((at) => term(at))));
+    expect(scoresOf('InterPodAffinity', candidate, snapshot)).toEqual({ a: 200, b: 0 });
+    expect(spentMs()).toBeLessThan(3_000);
+  });
+
+  test('equal terms are one term with the sum of their weights', () => {
+    const { preferred } = affinityTermsOf(webPod('p', preferring(many(() => term(0)))));
+    expect(preferred).toMatchObject([{ topologyKey: HOST, weight: 30_000 }]);
+  });
+
+  test('tens of thousands of different required terms are an error', () => {
+    const requiredDuringSchedulingIgnoredDuringExecution = many((at) => term(at));
+    const spec = { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution } } };
+    expect(() => place(webPod('p', { spec }), two())).toThrow('the pod affinity terms exceed the cost limit');
   });
 });

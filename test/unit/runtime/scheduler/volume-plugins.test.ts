@@ -1,5 +1,8 @@
 /** The volume plugins: restrictions, limits, binding and zones. */
 import { describe, expect, test } from 'vitest';
+import { volumeRestrictions } from '../../../../src/runtime/scheduler/plugins/volume-restrictions.js';
+import { type NodeInfo, podInfoOf } from '../../../../src/runtime/scheduler/snapshot.js';
+import { cpuTimer } from '../../../fixtures/cpu-time.js';
 import { node, object, place, pod, snapshotOf } from './fixture.js';
 
 const HOST = 'kubernetes.io/hostname';
@@ -73,6 +76,48 @@ describe('VolumeRestrictions', () => {
 
   test('reports a claim that does not exist', () => {
     expect(place(user('absent'), snapshotOf([node('a')]))).toBe(rejected('persistentvolumeclaim "absent" not found'));
+  });
+
+  test.each([
+    ['20,000 disks', (at: number) => ({ gcePersistentDisk: { pdName: `d${at}` } }), 20_000],
+    ['20,000 exclusive claims', (at: number) => ({ persistentVolumeClaim: { claimName: `c${at}` } }), 20_000],
+  ])('compares pods with %s in time proportional to their number', (_what, source, count) => {
+    const many = (name: string, from: number) =>
+      pod(
+        name,
+        {},
+        {
+          spec: {
+            containers: [{ resources: {} }],
+            volumes: Array.from({ length: count }, (_, at) => ({ name: `v${at}`, ...source(from + at) })),
+          },
+        },
+      );
+    const claims = new Map(
+      Array.from({ length: count }, (_, at) => [`c${at}`, claim(`c${at}`, { accessModes: ['ReadWriteOncePod'] })]),
+    );
+    const snapshot = snapshotOf([node('a', { pods: [many('other', count)] })]);
+    const { objects } = snapshot;
+    const get = ((kind, name, namespace) =>
+      kind.kind === 'PersistentVolumeClaim'
+        ? claims.get(name)
+        : objects.get(kind, name, namespace)) as typeof objects.get;
+    const { prepare } = volumeRestrictions;
+    const spentMs = cpuTimer();
+    const filter = prepare(podInfoOf(many('p', 0)), { ...snapshot, objects: { ...objects, get } });
+    if (filter !== undefined && 'check' in filter) expect(filter.check(snapshot.nodes[0] as NodeInfo)).toBeUndefined();
+    expect(spentMs()).toBeLessThan(1_000);
+  });
+
+  test('compares the monitors of block devices in time proportional to their number', () => {
+    const device = (name: string, prefix: string) => {
+      const monitors = Array.from({ length: 30_000 }, (_, at) => `${prefix}${at}`);
+      return disk(name, { rbd: { monitors, image: 'i', pool: 'p' } });
+    };
+    const spentMs = cpuTimer();
+    expect(place(device('p', 'm'), snapshotOf([node('a', { pods: [device('o', 'n')] })]))).toEqual(['a']);
+    expect(place(device('p', 'm'), snapshotOf([node('a', { pods: [device('o', 'm')] })]))).toBe(busy);
+    expect(spentMs()).toBeLessThan(1_000);
   });
 });
 
