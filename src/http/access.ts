@@ -78,11 +78,11 @@ export function identify(request: HttpRequest, options: IdentifyOptions): MaybeP
  */
 function refuseForeignPages({ headers, remote }: HttpRequest): void {
   const origin = headers.get('origin');
+  const host = headers.get('host') ?? '';
+  const isForeignPage = origin !== null && !isOriginAllowed(origin, host);
   // Only a connection of a network has a remote address.
-  const host = remote === undefined ? null : headers.get('host');
-  const isForeignPage = origin !== null && !isOriginAllowed(origin, headers.get('host') ?? '');
-  if (!isForeignPage && (host === null || !isPublicHost(host))) return;
-  const sender = isForeignPage ? `of the page ${quote(origin)}` : `to the host ${quote(host ?? '')}`;
+  if (!isForeignPage && (remote === undefined || isLocalHost(host))) return;
+  const sender = isForeignPage ? `of the page ${quote(origin)}` : `to the host ${quote(host)}`;
   const message = `requests ${sender} need credentials: without them, only local clients are administrators of this cluster`;
   throw failure({ reason: 'Forbidden', message });
 }
@@ -94,10 +94,13 @@ export function isOriginAllowed(origin: string, host: string): boolean {
   return LOOPBACK.test(hostname) || hostname === hostnameOf(host);
 }
 
-/** Whether anyone may own the name: it is no address, and not reserved for local networks, clusters and tests. */
-function isPublicHost(host: string): boolean {
-  const hostname = hostnameOf(host) ?? '';
-  return /\.[^.\d][^.]*\.?$/.test(hostname) && !RESERVED_DOMAIN.test(hostname);
+/**
+ * Whether nobody else can own the name: it is an address, has no dot, or is reserved for local networks, clusters and tests. It is
+ * not parsed as a URL, because browsers differ in the names that they accept.
+ */
+function isLocalHost(host: string): boolean {
+  const name = host.toLowerCase().replace(/:\d*$/, '');
+  return ADDRESS.test(name) || !name.includes('.') || RESERVED_DOMAIN.test(name);
 }
 
 function hostnameOf(host: string): string | undefined {
@@ -105,6 +108,7 @@ function hostnameOf(host: string): string | undefined {
 }
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+const ADDRESS = /^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-f:.]+\])$/;
 const RESERVED_DOMAIN = /\.(localhost|local|internal|test|example|invalid|svc|home\.arpa)\.?$/;
 
 type AuthorizationHeader = { readonly type: 'token'; readonly token: string } | { readonly type: 'none' | 'spaced' };

@@ -4,7 +4,7 @@
  * it, and a client can begin long ones on many connections.
  */
 import type { Answer } from '../protocol/http.js';
-import { realTime } from '../util/clock.js';
+import { getOrInsertComputed } from '../util/once.js';
 import { isHealthCheck } from './health-answers.js';
 import type { IncomingRequest } from './incoming-request.js';
 
@@ -52,10 +52,8 @@ export class HeldBytes<Key> {
 const MAX_UNANSWERED_BYTES = 32 * 1024 * 1024;
 /** A request with few headers takes about this much memory. */
 const MIN_REQUEST_BYTES = 2 * 1024;
-/** Requests with longer headers may take up half of the limit, so that there is room for those of most clients. */
-const MAX_SHORT_BYTES = 8 * 1024;
-/** A request whose body takes longer to arrive gives way to others: flow control cannot limit it. */
-const MAX_BODY_DELAY_MS = 1_000;
+/** Health checks have as much room again: a supervisor restarts a server that does not answer them. */
+const MAX_HEALTH_CHECK_BYTES = 8 * 1024;
 
 /** As flow control answers, which only authenticated requests get to. */
 const TOO_MANY_REQUESTS: Answer = {
@@ -70,59 +68,74 @@ const TOO_MANY_REQUESTS: Answer = {
 
 interface Unanswered {
   readonly request: IncomingRequest;
-  readonly since: number;
-  readonly isShort: boolean;
-  /** 0 when it has been disconnected. */
+  readonly bytes: number;
+  readonly holder: Holder;
+}
+
+/** The requests with the same credentials, the oldest first. */
+interface Holder {
+  readonly entries: Set<Unanswered>;
   bytes: number;
 }
 
 /**
  * Answers requests with 429 while too many are unanswered. Those of clients that have disconnected count as well: they stay
- * in memory until the handler notices, and no flow control limits them before they are authenticated. Clients that do not
- * send the bodies of their requests are disconnected first, those that have taken the longest time before others.
+ * in memory until the handler notices, and no flow control limits them before they are authenticated. A client with other
+ * credentials than those that hold most gets room: their oldest requests are disconnected.
  */
 export function limitUnanswered<Rest extends readonly unknown[]>(
   handler: (request: IncomingRequest, ...rest: Rest) => Promise<Answer>,
   maxBytes = MAX_UNANSWERED_BYTES,
 ): (request: IncomingRequest, ...rest: Rest) => Promise<Answer> {
-  let all = 0;
-  /** Of the requests that are not short. */
-  let long = 0;
-  /** The requests with a body, the oldest first. */
-  const uploads = new Set<Unanswered>();
-  const release = (entry: Unanswered): void => {
-    uploads.delete(entry);
-    all -= entry.bytes;
-    if (!entry.isShort) long -= entry.bytes;
-    entry.bytes = 0;
-  };
-  /** Returns whether the limits allow another request. */
-  const makeRoom = ({ request, bytes, isShort }: Unanswered): boolean => {
-    // Health checks have room of their own: a supervisor restarts a server that does not answer them.
-    const limit = isShort && isHealthCheck(request) ? 2 * maxBytes : maxBytes;
-    const isFull = (): boolean => all + bytes > limit;
-    const hasTooManyLong = (): boolean => !isShort && long + bytes > maxBytes / 2;
-    for (const upload of uploads) {
-      if (!(isFull() || hasTooManyLong()) || realTime() - upload.since < MAX_BODY_DELAY_MS) break;
-      if (upload.request.isReceived) uploads.delete(upload);
-      else if (isFull() || !upload.isShort) {
-        release(upload);
-        upload.request.disconnect();
-      }
+  const holders = new Map<string, Holder>();
+  let unanswered = 0;
+  /** Of requests that were disconnected and are still in memory. */
+  let ending = 0;
+  const makeRoom = (own: Holder, bytes: number, limit: number): boolean => {
+    while (unanswered + bytes > limit) {
+      const [largest, oldest] = largestOf(holders);
+      const isFair = largest !== undefined && largest.bytes > own.bytes + bytes;
+      if (oldest === undefined || !isFair || ending + oldest.bytes > maxBytes / 8) return false;
+      largest.entries.delete(oldest);
+      largest.bytes -= oldest.bytes;
+      unanswered -= oldest.bytes;
+      ending += oldest.bytes;
+      oldest.request.disconnect();
     }
-    return !isFull() && !hasTooManyLong();
+    return true;
   };
   return async (request, ...rest) => {
     const bytes = Math.max(request.headerBytes, MIN_REQUEST_BYTES);
-    const entry = { request, bytes, since: realTime(), isShort: bytes <= MAX_SHORT_BYTES };
-    if (!makeRoom(entry)) return TOO_MANY_REQUESTS;
-    all += bytes;
-    if (!entry.isShort) long += bytes;
-    if (request.hasBody) uploads.add(entry);
+    const isCheck = bytes <= MAX_HEALTH_CHECK_BYTES && isHealthCheck(request);
+    const key = credentialsOf(request);
+    const holder = getOrInsertComputed(holders, key, (): Holder => ({ entries: new Set(), bytes: 0 }));
+    const entry = { request, bytes, holder };
     try {
-      return await handler(request, ...rest);
+      if (!makeRoom(holder, bytes, isCheck ? 2 * maxBytes : maxBytes)) return TOO_MANY_REQUESTS;
+      holder.entries.add(entry);
+      holder.bytes += bytes;
+      unanswered += bytes;
+      try {
+        return await handler(request, ...rest);
+      } finally {
+        if (holder.entries.delete(entry)) {
+          holder.bytes -= bytes;
+          unanswered -= bytes;
+        } else ending -= bytes;
+      }
     } finally {
-      release(entry);
+      if (holder.entries.size === 0 && holders.get(key) === holder) holders.delete(key);
     }
   };
+}
+
+function credentialsOf({ headers, peer, remote = '' }: IncomingRequest): string {
+  return headers.get('authorization') ?? (peer?.type === 'known' ? `user ${peer.user.user}` : `address ${remote}`);
+}
+
+function largestOf(holders: ReadonlyMap<string, Holder>): readonly [Holder, Unanswered] | readonly [] {
+  let largest: Holder | undefined;
+  for (const holder of holders.values()) if (holder.bytes > (largest?.bytes ?? 0)) largest = holder;
+  const [oldest] = largest?.entries ?? [];
+  return largest === undefined || oldest === undefined ? [] : [largest, oldest];
 }

@@ -113,11 +113,6 @@ export class IncomingRequest extends AbortableRequest implements HttpRequest {
     return announcesBody(this.#message);
   }
 
-  /** Whether the whole body has arrived. */
-  get isReceived(): boolean {
-    return this.#message.complete;
-  }
-
   /** Closes the connection, over HTTP/2 only the stream. */
   disconnect(): void {
     (isHttp2(this.#message) ? this.#message.stream : this.#message.socket).destroy();
@@ -187,6 +182,7 @@ export class IncomingHeaders implements HttpHeaders {
   }
 
   get(name: string): string | null {
+    if (name === 'host') return this.#host ?? null;
     // A name such as `constructor` must not find an inherited property.
     return Object.hasOwn(this.#values, name) ? headerText(this.#values[name]) : null;
   }
@@ -209,6 +205,12 @@ export class IncomingHeaders implements HttpHeaders {
       // HTTP/2 has pseudo-headers: `:path`.
       if (!name.startsWith(':')) yield [name, headerText(this.#values[name])];
     }
+    if (this.#values.host === undefined && this.#host !== undefined) yield ['host', this.#host];
+  }
+
+  /** Browsers send `:authority` instead over HTTP/2. */
+  get #host(): string | undefined {
+    return this.#values.host ?? (this.#values[':authority'] as string | undefined);
   }
 }
 

@@ -116,6 +116,22 @@ describe('HTTP/2', () => {
     });
   });
 
+  test('refuses requests without credentials to public host names', async () => {
+    await using open = await serve(createCluster(), { tls: true, http2: true, anonymous: true });
+    const status = async (authority: string): Promise<unknown> => {
+      const over = connect(open.url, { ca: open.caCertificate });
+      const { headers } = await start(
+        { ':path': CONFIG_MAPS, ':authority': authority, authorization: undefined },
+        undefined,
+        over,
+      );
+      over.destroy();
+      return headers[':status'];
+    };
+    expect(await status('evil.com:443')).toBe(403);
+    expect(await status('localhost:443')).toBe(200);
+  });
+
   test('serves a header after a thousand others', async () => {
     const many = Object.fromEntries(Array.from({ length: 1100 }, (_each, at) => [`x-header-${at}`, '1']));
     const large = connect(server.url, { ca: server.caCertificate, maxSendHeaderBlockLength: 1024 * 1024 });
