@@ -77,10 +77,10 @@ async function world(list: readonly Controller[]) {
     await cluster.settle();
     return (await api(kind, namespace).list()).items;
   };
-  const setStatus = (pod: string, namespace: string, phase = 'Running') =>
+  const setStatus = (pod: string, namespace: string) =>
     cluster.api(Pod, namespace).status.patch(pod, {
       type: 'merge',
-      merge: { status: { phase, conditions: [{ type: 'Ready', status: 'True' }] } } as never,
+      merge: { status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] } } as never,
     });
   /** Makes all pods of `a` ready, also those that are created then. */
   async function ready() {
@@ -128,14 +128,14 @@ interface Case {
 }
 
 /** Creates ready pods in `b` with the labels of the pods of `a`. */
-async function pods({ create, list, setStatus }: World, references: object, phase = 'Running') {
+async function pods({ create, list, setStatus }: World, references: object) {
   const [own] = await list(Pod, 'a');
   const spec = { nodeName: 'n', containers: [{ name: 'c', image: 'good' }] };
   const annotations = { 'controller.kubernetes.io/pod-deletion-cost': '2147483647' };
   for (const name of ['w-0', 'w-1', 'x']) {
     const metadata = { name, labels: own?.metadata.labels, annotations, ...references };
     await create(Pod, 'b', { metadata, spec });
-    await setStatus(name, 'b', phase);
+    await setStatus(name, 'b');
   }
 }
 
@@ -194,14 +194,14 @@ const CASES: readonly (Case & { readonly dependents: string })[] = [
     spec: { completions: 3, parallelism: 2, template: run },
     smaller: { spec: { parallelism: 1 } },
     dependents: 'pods',
-    attack: (world, references) => pods(world, references, 'Succeeded'),
+    attack: pods,
   },
   {
     owner: Job,
     spec: { completions: 3, parallelism: 2, completionMode: 'Indexed', template: run },
     smaller: { spec: { parallelism: 1 } },
     dependents: 'pods, with indexes,',
-    attack: (world, references) => pods(world, references, 'Failed'),
+    attack: pods,
   },
   {
     owner: CronJob,
