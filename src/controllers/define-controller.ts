@@ -205,13 +205,14 @@ class ReconcileLoop<Primary extends Kind> extends ControllerPart<LoopOptions<Pri
   readonly #isSelected = selectionOf(this.#definition);
 
   start(): void {
-    const { owns = [], watches = [] } = this.#definition;
+    const { kind: primary, owns = [], watches = [] } = this.#definition;
     // Request every informer before the first subscription, because a mapping may read any of them.
     for (const kind of this.options.needs) this.context.informer(kind);
     this.#objects.onKey((key) => this.#queue.add(key));
+    const namespace = primary.scope === 'Cluster' ? undefined : '';
     for (const kind of owns) {
       // Creates the index before the first event.
-      this.context.informer(kind).controlledBy('');
+      this.context.informer(kind).controlledBy({ metadata: { uid: '', namespace } });
       this.#follow({ kind, keysOf: (object) => this.#ownersOf(object as ApiObject) });
     }
     for (const watch of watches) this.#follow(watch);
@@ -322,7 +323,7 @@ class ReconcileLoop<Primary extends Kind> extends ControllerPart<LoopOptions<Pri
       serves,
       report,
       informer: (kind) => this.#informer(kind),
-      owned: (kind) => (object === undefined ? [] : this.#informer(kind).controlledBy(object.metadata.uid)),
+      owned: (kind) => (object === undefined ? [] : this.#informer(kind).controlledBy(object)),
       event: (type, reason, message) => {
         if (object !== undefined) events.record(object, type, reason, message);
       },

@@ -68,6 +68,7 @@ export {
   controllerReference,
   type HasMetadata,
   isControlledBy,
+  type Owner,
 } from './runtime/owners.js';
 export { controllers, type RunningControllers, type RunOptions, runControllers } from './runtime/run.js';
 export { keyOf, type Lookup, type ObjectName, SharedInformer, splitKey } from './runtime/shared-informer.js';

@@ -115,10 +115,10 @@ class CronJobs extends ControllerPart {
   async #reconcileCronJob(key: string): Promise<ReconcileResult | undefined> {
     const cronJob = this.#cronJobs.at(key);
     if (cronJob === undefined) return undefined;
-    const { name, namespace, uid } = cronJob.metadata;
+    const { name, namespace } = cronJob.metadata;
     // A shallow copy, because there may be thousands of active Jobs; fields are replaced, never modified.
     const status = { ...cronJob.status } as CronJobStatus;
-    const jobs = this.#jobs.controlledBy(uid);
+    const jobs = this.#jobs.controlledBy(cronJob);
     const nowMs = this.context.clock.now();
     const isListed = this.#areAllListed(jobs, cronJob.status.active);
     const idleUntil = this.#idleUntil.get(cronJob);
@@ -152,7 +152,7 @@ class CronJobs extends ControllerPart {
   /** Whether the informers contain exactly the result of this reconcile. */
   #isUpToDate(key: string, written: StoredCronJob): boolean {
     if (this.#cronJobs.at(key) !== written) return false;
-    return this.#areAllListed(this.#jobs.controlledBy(written.metadata.uid), written.status.active);
+    return this.#areAllListed(this.#jobs.controlledBy(written), written.status.active);
   }
 
   /** Compares Jobs with the status list. Uses a cache, because there may be thousands of Jobs and each one causes a reconcile. */
@@ -193,10 +193,12 @@ class CronJobs extends ControllerPart {
       }
       if (end.type === 'Complete') recordSuccess(status, job);
     }
-    for (const { name = '', namespace, uid = '' } of status.active ?? []) {
+    // Users can write the status: the namespaces in it are not used.
+    const api = this.context.client.api(Job, cronJob.metadata.namespace);
+    for (const { name = '', uid = '' } of status.active ?? []) {
       if (uids.has(uid)) continue;
       // The Job may exist without its owner reference.
-      if ((await this.context.client.api(Job, namespace).find(name)) !== undefined) continue;
+      if ((await api.find(name)) !== undefined) continue;
       this.#recordEvent(cronJob, 'Normal', 'MissingJob', `Active job went missing: ${name}`);
       forget(status, uid);
     }
@@ -272,10 +274,10 @@ class CronJobs extends ControllerPart {
 
   async #replaceActive(reconciliation: Reconciliation): Promise<void> {
     const { cronJob, status } = reconciliation;
-    for (const { name = '', namespace } of status.active ?? []) {
+    for (const { name = '' } of status.active ?? []) {
       let job: StoredJob;
       try {
-        job = await this.context.client.api(Job, namespace).get(name);
+        job = await this.context.client.api(Job, cronJob.metadata.namespace).get(name);
       } catch (error) {
         this.#recordEvent(cronJob, 'Warning', 'FailedGet', `Get job: ${messageOf(error)}`);
         throw error;

@@ -11,7 +11,7 @@ import { nextTurn } from '../../util/clock.js';
 import { ControllerPart } from '../runtime/controller.js';
 import { ignoreNotFound } from '../runtime/expected-errors.js';
 import type { ReconcileResult } from '../runtime/work-queue.js';
-import { endingOf, type Graph, hasFinalizer, type Member, referencesOf } from './graph.js';
+import { endingOf, type Graph, hasFinalizer, isBlocked, type Member, mayOwn, referencesOf } from './graph.js';
 import type { OwnerKind, WatchedKinds } from './watched-kinds.js';
 import { kindKey } from './watched-kinds.js';
 
@@ -86,14 +86,10 @@ export class Collector extends ControllerPart<CollectorParts> {
       if (lost.length > 0) await this.#removeOwners(member, lost);
       return unseen.length > 0 ? { requeueAfterMs: UNSEEN_RETRY_MS } : undefined;
     }
-    const dependents = graph.dependentsOf(uid)?.all;
-    if (uidsOf('waiting').length > 0 && dependents !== undefined && dependents.size > 0) {
-      for (const dependent of dependents) {
-        if (dependent.ending !== 'foreground') continue;
-        // Owner and dependent may wait for each other: this object must not block its owners.
-        await this.#unblockOwners(member, latest);
-        break;
-      }
+    const dependents = uidsOf('waiting').length === 0 ? [] : this.#dependentsOf(member);
+    if (dependents.length > 0) {
+      // Owner and dependent may wait for each other: this object must not block its owners.
+      if (dependents.some(({ ending }) => ending === 'foreground')) await this.#unblockOwners(member, latest);
       return this.#delete(member, 'Foreground');
     }
     return this.#delete(member, policyOf(latest));
@@ -105,7 +101,7 @@ export class Collector extends ControllerPart<CollectorParts> {
     const member = graph.get(uid);
     if (member?.ending !== 'orphan') return;
     const failures: unknown[] = [];
-    for (const dependent of [...(graph.dependentsOf(uid)?.all ?? [])]) {
+    for (const dependent of this.#dependentsOf(member)) {
       try {
         await this.#removeOwners(dependent, [uid]);
       } catch (error) {
@@ -116,9 +112,13 @@ export class Collector extends ControllerPart<CollectorParts> {
     await this.#removeFinalizer(member, ORPHAN_FINALIZER);
   }
 
+  #dependentsOf(member: Member): Member[] {
+    return [...(this.options.graph.dependentsOf(member.uid)?.all ?? [])].filter((each) => mayOwn(member, each));
+  }
+
   async #finishForeground(member: Member): Promise<void> {
     const dependents = this.options.graph.dependentsOf(member.uid);
-    if (dependents === undefined || dependents.blocking.size === 0) {
+    if (dependents === undefined || !isBlocked(member, dependents)) {
       return this.#removeFinalizer(member, FOREGROUND_FINALIZER);
     }
     for (const dependent of dependents.unqueued) {

@@ -115,6 +115,20 @@ export class Graph {
   }
 }
 
+/**
+ * False for a namespaced owner and a dependent in another namespace. The owner does not wait for it, and it is collected as if the owner
+ * did not exist: anyone who may create objects in another namespace can refer to the owner's uid.
+ */
+export function mayOwn({ watched, object }: Member, dependent: Member): boolean {
+  const { namespace } = dependent.object.metadata;
+  return !watched.served.namespaced || namespace === undefined || namespace === object.metadata.namespace;
+}
+
+export function isBlocked(owner: Member, { blocking }: Dependents): boolean {
+  for (const dependent of blocking) if (mayOwn(owner, dependent)) return true;
+  return false;
+}
+
 /** By the uid of the owner: whether its deletion is blocked. */
 type Owners = ReadonlyMap<string, boolean>;
 

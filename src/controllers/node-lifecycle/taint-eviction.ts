@@ -10,7 +10,6 @@ import { StatusError } from '../../meta/errors.js';
 import { deepEqual } from '../../util/json.js';
 import { type Controller, ControllerPart } from '../runtime/controller.js';
 import { OwnerBackoff } from '../runtime/owner-backoff.js';
-import { controllerOf } from '../runtime/owners.js';
 import { keyOf, splitKey } from '../runtime/shared-informer.js';
 import type { WorkQueue } from '../runtime/work-queue.js';
 import { podCondition, type StoredPod } from '../workloads/pod-state.js';
@@ -101,8 +100,7 @@ class TaintEviction extends ControllerPart {
     // A scheduled eviction keeps its time, even if taints or tolerations have changed since.
     if (this.#scheduled.has(key) && (isNew || used !== undefined)) return;
     this.#cancel(key);
-    const owner = isNew ? controllerOf(pod)?.uid : undefined;
-    const minMs = owner === undefined ? 0 : this.#backoff.waitMs(owner, this.context.clock.now());
+    const minMs = isNew ? this.#backoff.waitMs(pod, this.context.clock.now()) : 0;
     const waitMs = Math.max(minMs, Math.min(...limits) * 1_000);
     if (waitMs > 0) this.#scheduled.add(key);
     this.#evictions.addAfter(key, waitMs);

@@ -2,6 +2,7 @@
  * Delays the ends of pods that their node does not keep: an eviction because of a taint, or a rejection. Their owner replaces them
  * at once, perhaps on the same node.
  */
+import { controllerOf, type HasMetadata } from './owners.js';
 
 interface OwnerEnd {
   /** The time of the last or the next end of its pods. */
@@ -16,11 +17,14 @@ const EXPIRY_MS = 2 * MAX_DELAY_MS;
 
 /** The first pod of an owner is ended at once, the others at times with growing distances. */
 export class OwnerBackoff {
-  /** By uid. */
+  /** By namespace and uid: pods of another namespace may refer to the uid. */
   readonly #owners = new Map<string, OwnerEnd>();
 
-  /** The remaining delay of an end. The delay of those after it is twice as long. */
-  waitMs(owner: string, nowMs: number): number {
+  /** The remaining delay of a pod's end; none without an owner. The delay of those after it is twice as long. */
+  waitMs(pod: HasMetadata, nowMs: number): number {
+    const controller = controllerOf(pod);
+    if (controller === undefined) return 0;
+    const owner = `${pod.metadata.namespace}/${controller.uid}`;
     this.#forgetOld(nowMs);
     const last = this.#owners.get(owner);
     if (last !== undefined && last.atMs > nowMs) return last.atMs - nowMs;

@@ -13,6 +13,11 @@ export interface HasMetadata {
   readonly metadata: DeepReadonly<ObjectMeta>;
 }
 
+/** What identifies the owner of dependents: the uid, and the namespace unless the owner is cluster-scoped. */
+export interface Owner {
+  readonly metadata: { readonly uid: string; readonly namespace?: string | undefined };
+}
+
 const NO_OWNERS: readonly Readonly<OwnerReference>[] = Object.freeze([]);
 
 /** The owner reference with `controller: true`, if there is one. */
@@ -22,8 +27,10 @@ export function controllerOf(object: HasMetadata): Readonly<OwnerReference> | un
   return undefined;
 }
 
-export function isControlledBy(object: HasMetadata, owner: HasMetadata): boolean {
-  return controllerOf(object)?.uid === owner.metadata.uid;
+/** Whether `owner` is the controller of the object. A namespaced owner has dependents only in its own namespace. */
+export function isControlledBy(object: HasMetadata, { metadata }: Owner): boolean {
+  const { uid, namespace } = metadata;
+  return controllerOf(object)?.uid === uid && (namespace === undefined || object.metadata.namespace === namespace);
 }
 
 /** The owner reference that makes `owner` the controller of an object. */

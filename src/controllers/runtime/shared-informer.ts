@@ -7,7 +7,7 @@ import type { Kind, ObjectOf } from '../../kinds/kind.js';
 import type { ApiObject } from '../../meta/object.js';
 import { sameItems } from '../../util/arrays.js';
 import type { Undo } from '../../util/clock.js';
-import { controllerOf, type HasMetadata } from './owners.js';
+import { controllerOf, type HasMetadata, type Owner } from './owners.js';
 
 /** Returns the objects of an index under a key, in insertion order. */
 export type Lookup<Object> = (key: string) => readonly Object[];
@@ -52,9 +52,13 @@ export class SharedInformer<AnyKind extends Kind> {
     return namespace === undefined ? this.#informer.snapshot() : this.#byNamespace(namespace);
   }
 
-  /** The objects whose controller has this uid. */
-  controlledBy(uid: string): readonly ObjectOf<AnyKind>[] {
-    return this.#byController(uid);
+  /**
+   * The objects whose controller is this owner. Those of a namespaced owner are in its namespace: anyone who may create objects in
+   * another one can refer to its uid.
+   */
+  controlledBy({ metadata }: Owner): readonly ObjectOf<AnyKind>[] {
+    const { uid, namespace } = metadata;
+    return namespace === undefined ? this.#byClusterScopedController(uid) : this.#byController(`${namespace}/${uid}`);
   }
 
   /**
@@ -125,8 +129,15 @@ export class SharedInformer<AnyKind extends Kind> {
     return this.index('namespace', (object) => [metaOf(object).namespace ?? ''])(namespace);
   }
 
-  #byController(uid: string): readonly ObjectOf<AnyKind>[] {
+  #byController(namespaceAndUid: string): readonly ObjectOf<AnyKind>[] {
     return this.index('controller', (object) => {
+      const owner = controllerOf(object as ApiObject);
+      return owner === undefined ? NONE : [`${metaOf(object).namespace ?? ''}/${owner.uid}`];
+    })(namespaceAndUid);
+  }
+
+  #byClusterScopedController(uid: string): readonly ObjectOf<AnyKind>[] {
+    return this.index('cluster-scoped controller', (object) => {
       const owner = controllerOf(object as ApiObject);
       return owner === undefined ? NONE : [owner.uid];
     })(uid);

@@ -13,7 +13,7 @@ import type { ApiObject, OwnerReference } from '../../meta/object.js';
 import { deepEqual } from '../../util/json.js';
 import type { ControllerContext } from '../runtime/controller.js';
 import { ignoring } from '../runtime/expected-errors.js';
-import { type AnyObject, controllerOf, controllerReference, type HasMetadata } from '../runtime/owners.js';
+import { type AnyObject, controllerOf, controllerReference, type HasMetadata, type Owner } from '../runtime/owners.js';
 import { keyOf, type SharedInformer } from '../runtime/shared-informer.js';
 import type { WorkQueue } from '../runtime/work-queue.js';
 import { isTerminating } from './pod-state.js';
@@ -186,7 +186,7 @@ export function selectorIndex<AnyKind extends Kind>(
 }
 
 /** Returns the objects that an owner controls, and those without controller that may match its selector. */
-export type CandidateIndex<Object> = (owner: HasMetadata, selector: LabelSelectorObject | undefined) => Object[];
+export type CandidateIndex<Object> = (owner: Owner, selector: LabelSelectorObject | undefined) => Object[];
 
 export function candidateIndex<AnyKind extends Kind>(
   informer: SharedInformer<AnyKind>,
@@ -196,9 +196,9 @@ export function candidateIndex<AnyKind extends Kind>(
     const namespace = namespaceOf(object);
     return [firstIndexKey(namespace, {}), ...indexKeys(namespace, (object as ApiObject).metadata.labels ?? {})];
   });
-  return ({ metadata: { uid, namespace = '' } }, selector) => [
-    ...informer.controlledBy(uid),
-    ...(selector === undefined ? [] : orphans(firstIndexKey(namespace, selector.matchLabels ?? {}))),
+  return (owner, selector) => [
+    ...informer.controlledBy(owner),
+    ...(selector === undefined ? [] : orphans(firstIndexKey(namespaceOf(owner), selector.matchLabels ?? {}))),
   ];
 }
 

@@ -135,7 +135,7 @@ class ReplicaReconciler<AnyKind extends Kind> extends ControllerPart<ReplicaKind
     if (found === undefined) return undefined;
     const owner = this.options.read(found);
     const { object } = owner;
-    const own = this.#pods.controlledBy(object.metadata.uid);
+    const own = this.#pods.controlledBy(object);
     const terminating = this.#reportsTerminating ? countTerminating(own, owner) : undefined;
     const active = await this.#claim(object, owner.selector, { considers: isPodActive });
 
@@ -183,8 +183,9 @@ class ReplicaReconciler<AnyKind extends Kind> extends ControllerPart<ReplicaKind
   #related(object: AnyObject): readonly StoredPod[] {
     const controller = controllerOf(object);
     if (controller === undefined) return [];
-    const siblings = this.#owners.controlledBy(controller.uid);
-    return siblings.flatMap((sibling) => this.#pods.controlledBy((sibling as AnyObject).metadata.uid));
+    const { namespace } = object.metadata;
+    const siblings = this.#owners.controlledBy({ metadata: { uid: controller.uid, namespace } });
+    return siblings.flatMap((sibling) => this.#pods.controlledBy(sibling as AnyObject));
   }
 }
 

@@ -4,7 +4,6 @@
 import type { Client } from '../../client/client.js';
 import { type Controller, ControllerPart } from '../../controllers/runtime/controller.js';
 import { OwnerBackoff } from '../../controllers/runtime/owner-backoff.js';
-import { controllerOf } from '../../controllers/runtime/owners.js';
 import { keyOf } from '../../controllers/runtime/shared-informer.js';
 import type { ReconcileResult } from '../../controllers/runtime/work-queue.js';
 import { isKubeletStopped } from '../../controllers/stages/node-leases.js';
@@ -191,8 +190,7 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
 
   /** The owner of a rejected pod replaces it at once, perhaps on the same node. */
   #rejectionDelayMs(pod: StoredPod): number {
-    const owner = controllerOf(pod)?.uid;
-    return owner === undefined ? 0 : this.#rejections.waitMs(owner, this.context.clock.now());
+    return this.#rejections.waitMs(pod, this.context.clock.now());
   }
 
   #clientOf({ metadata, spec }: StoredPod): Client {

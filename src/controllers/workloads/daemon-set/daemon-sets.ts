@@ -13,10 +13,9 @@ import { deepEqual } from '../../../util/json.js';
 import { getOrInsertComputed } from '../../../util/once.js';
 import { type Controller, ControllerPart } from '../../runtime/controller.js';
 import { isNamespaceTerminating } from '../../runtime/expected-errors.js';
-import { controllerOf } from '../../runtime/owners.js';
 import { keyOf } from '../../runtime/shared-informer.js';
 import type { ReconcileResult } from '../../runtime/work-queue.js';
-import { claims, matchesSelector, queueOwners } from '../dependents.js';
+import { claims, controllerAmong, matchesSelector, queueOwners } from '../dependents.js';
 import { allOf, createPod, deletePod, podFromTemplate, slowStart } from '../pod-control.js';
 import { isPodAvailable, isPodReady, isTerminating, msUntilNextAvailable, type StoredPod } from '../pod-state.js';
 import { REVISION_LABEL } from '../revisions.js';
@@ -91,10 +90,10 @@ class DaemonSets extends ControllerPart {
   #queueSetsOfNode(name: string): void {
     const node = this.#nodes.get(name);
     if (node === undefined) return;
-    const present = new Set(this.#podsOn(name).map((pod) => controllerOf(pod)?.uid));
+    const present = new Set(this.#podsOn(name).map((pod) => controllerAmong(this.#sets, pod)));
     for (const set of this.#sets.list()) {
       const { shouldRun, mayStay } = placementOn(node, set, this.context.dialect);
-      const isPresent = present.has(set.metadata.uid);
+      const isPresent = present.has(set);
       // A change may have corrected a misscheduled pod, so that the status is outdated.
       const isAffected = isPresent ? !mayStay || set.status.numberMisscheduled > 0 : shouldRun;
       if (isAffected) this.#queue.add(keyOf(set));
@@ -207,9 +206,7 @@ class DaemonSets extends ControllerPart {
 
   async #writeStatus(set: StoredDaemonSet, hash: string): Promise<number | undefined> {
     const selector = labelSelectorFromObject(set.spec.selector);
-    const pods = this.#pods
-      .controlledBy(set.metadata.uid)
-      .filter(({ metadata }) => matchesLabels(selector, metadata.labels));
+    const pods = this.#pods.controlledBy(set).filter(({ metadata }) => matchesLabels(selector, metadata.labels));
     const counts = countDaemons(this.#planInput(set, pods, hash));
     if (isStatusChanged(set, counts)) {
       const { name, namespace, generation } = set.metadata;

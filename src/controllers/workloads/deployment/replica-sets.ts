@@ -74,7 +74,7 @@ export class DeploymentReplicaSets {
   isOldRunning(): boolean {
     if (actualOf(this.#old) > 0) return true;
     const { pods } = this.#environment;
-    return this.#old.some(({ metadata }) => pods.controlledBy(metadata.uid).some((pod) => !isPodFinished(pod)));
+    return this.#old.some((set) => pods.controlledBy(set).some((pod) => !isPodFinished(pod)));
   }
 
   /** Deletes old ReplicaSets above the revision history limit. */

@@ -89,7 +89,7 @@ test('finds the objects of a controlling owner by uid and ignores plain owners',
   await configMaps.create({ metadata: { name: 'child', ownerReferences: [{ ...reference, controller: true }] } });
   await configMaps.create({ metadata: { name: 'friend', ownerReferences: [reference] } });
   await cluster.settle();
-  expect(informer.controlledBy(owner.metadata.uid).map(({ metadata }) => metadata.name)).toEqual(['child']);
+  expect(informer.controlledBy(owner).map(({ metadata }) => metadata.name)).toEqual(['child']);
 });
 
 test('reports existing objects to a late subscriber, then changes', async () => {
