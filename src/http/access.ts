@@ -10,7 +10,7 @@ import { ADMINISTRATOR, ANONYMOUS_USER, completeUser } from '../auth/identity.js
 import { readImpersonation } from '../auth/impersonation.js';
 import { errors, failure } from '../meta/errors.js';
 import type { AccessAttributes, AccessDecision } from '../protocol/access.js';
-import type { HttpRequest } from '../protocol/http.js';
+import type { HttpHeaders, HttpRequest } from '../protocol/http.js';
 import type { User } from '../protocol/request.js';
 import { quote } from '../text/go/go-text.js';
 import { chain, type MaybePromise, rescue } from '../util/maybe-promise.js';
@@ -73,18 +73,23 @@ export function identify(request: HttpRequest, options: IdentifyOptions): MaybeP
 }
 
 /**
- * Throws 403 if a browser may have sent the request for a page of another host. A page can send requests to this machine
- * without asking anyone, also under a name of its own that it lets resolve to this machine.
+ * Throws 403 if a browser may have sent the request for a page of another host. Pages can send requests to this machine without a
+ * preflight request, also under a name of their own that they let resolve to this machine.
  */
-function refuseForeignPages({ headers, remote }: HttpRequest): void {
+function refuseForeignPages({ headers, remote, url }: HttpRequest): void {
   const origin = headers.get('origin');
-  const host = headers.get('host') ?? '';
-  const isForeignPage = origin !== null && !isOriginAllowed(origin, host);
+  const host = headers.get('host') ?? new URL(url).host;
+  const isForeignPage = origin === null ? isCrossSite(headers) : !isOriginAllowed(origin, host);
   // Only a connection of a network has a remote address.
   if (!isForeignPage && (remote === undefined || isLocalHost(host))) return;
-  const sender = isForeignPage ? `of the page ${quote(origin)}` : `to the host ${quote(host)}`;
+  const sender = isForeignPage ? `of the page ${quote(origin ?? '')}` : `to the host ${quote(host)}`;
   const message = `requests ${sender} need credentials: without them, only local clients are administrators of this cluster`;
   throw failure({ reason: 'Forbidden', message });
+}
+
+/** A page may always link to another host, but requests of its own have no origin if their answer is hidden from it. */
+function isCrossSite(headers: HttpHeaders): boolean {
+  return headers.get('sec-fetch-site') === 'cross-site' && headers.get('sec-fetch-mode') !== 'navigate';
 }
 
 /** Whether a page is from the server's own host or from this machine. */
@@ -95,21 +100,21 @@ export function isOriginAllowed(origin: string, host: string): boolean {
 }
 
 /**
- * Whether nobody else can own the name: it is an address, has no dot, or is reserved for local networks, clusters and tests. It is
- * not parsed as a URL, because browsers differ in the names that they accept.
+ * Whether the name cannot be registered in public DNS: it is an address, has no dot, or ends as names of local networks, clusters and
+ * tests do. It is not parsed as a URL, because browsers differ in the names that they accept.
  */
 function isLocalHost(host: string): boolean {
-  const name = host.toLowerCase().replace(/:\d*$/, '');
-  return ADDRESS.test(name) || !name.includes('.') || RESERVED_DOMAIN.test(name);
+  const name = host.toLowerCase().replace(/\.?(:\d*)?$/, '');
+  return ADDRESS.test(name) || !name.includes('.') || LOCAL_DOMAIN.test(name);
 }
 
 function hostnameOf(host: string): string | undefined {
   return URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : undefined;
 }
 
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+const LOOPBACK = /^(([^.]+\.)*localhost|127(\.\d+){3}|\[::1\])$/;
 const ADDRESS = /^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-f:.]+\])$/;
-const RESERVED_DOMAIN = /\.(localhost|local|internal|test|example|invalid|svc|home\.arpa)\.?$/;
+const LOCAL_DOMAIN = /\.(localhost|local|internal|test|example|invalid|svc|home\.arpa)$/;
 
 type AuthorizationHeader = { readonly type: 'token'; readonly token: string } | { readonly type: 'none' | 'spaced' };
 

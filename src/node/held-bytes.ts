@@ -69,73 +69,89 @@ const TOO_MANY_REQUESTS: Answer = {
 interface Unanswered {
   readonly request: IncomingRequest;
   readonly bytes: number;
-  readonly holder: Holder;
 }
 
-/** The requests with the same credentials, the oldest first. */
+/** The requests of an address, or of some credentials at an address. */
 interface Holder {
-  readonly entries: Set<Unanswered>;
   bytes: number;
+  /** By credentials. */
+  readonly parts: Map<string, Holder>;
+  /** The oldest first. */
+  readonly entries: Set<Unanswered>;
 }
+
+const newHolder = (): Holder => ({ bytes: 0, parts: new Map(), entries: new Set() });
 
 /**
  * Answers requests with 429 while too many are unanswered. Those of clients that have disconnected count as well: they stay
- * in memory until the handler notices, and no flow control limits them before they are authenticated. A client with other
- * credentials than those that hold most gets room: their oldest requests are disconnected.
+ * in memory until the handler notices, and no flow control limits them before they are authenticated. A request whose address
+ * holds less than another one, or whose credentials hold less than others of its address, disconnects their oldest requests.
  */
 export function limitUnanswered<Rest extends readonly unknown[]>(
   handler: (request: IncomingRequest, ...rest: Rest) => Promise<Answer>,
   maxBytes = MAX_UNANSWERED_BYTES,
 ): (request: IncomingRequest, ...rest: Rest) => Promise<Answer> {
-  const holders = new Map<string, Holder>();
+  const addresses = new Map<string, Holder>();
   let unanswered = 0;
   /** Of requests that were disconnected and are still in memory. */
   let ending = 0;
-  const makeRoom = (own: Holder, bytes: number, limit: number): boolean => {
-    while (unanswered + bytes > limit) {
-      const [largest, oldest] = largestOf(holders);
-      const isFair = largest !== undefined && largest.bytes > own.bytes + bytes;
-      if (oldest === undefined || !isFair || ending + oldest.bytes > maxBytes / 8) return false;
-      largest.entries.delete(oldest);
-      largest.bytes -= oldest.bytes;
-      unanswered -= oldest.bytes;
-      ending += oldest.bytes;
-      oldest.request.disconnect();
+  const count = (bytes: number, holders: readonly Holder[]): void => {
+    unanswered += bytes;
+    for (const holder of holders) holder.bytes += bytes;
+  };
+  const makeRoom = (bytes: number, address: Holder, own: Holder, limit: number): boolean => {
+    const needed = unanswered + bytes - limit;
+    if (needed <= 0) return true;
+    const largest = largestOf(addresses);
+    const victim = largestOf(largest.parts);
+    const [held, mine] = largest === address ? [victim.bytes, own.bytes] : [largest.bytes, address.bytes];
+    const disconnected: Unanswered[] = [];
+    let freed = 0;
+    for (const entry of victim.entries) {
+      if (freed >= needed) break;
+      freed += entry.bytes;
+      disconnected.push(entry);
     }
+    if (freed < needed || held - freed < mine + bytes || ending + freed > maxBytes / 8) return false;
+    for (const entry of disconnected) {
+      victim.entries.delete(entry);
+      entry.request.disconnect();
+    }
+    count(-freed, [largest, victim]);
+    ending += freed;
     return true;
   };
   return async (request, ...rest) => {
     const bytes = Math.max(request.headerBytes, MIN_REQUEST_BYTES);
     const isCheck = bytes <= MAX_HEALTH_CHECK_BYTES && isHealthCheck(request);
-    const key = credentialsOf(request);
-    const holder = getOrInsertComputed(holders, key, (): Holder => ({ entries: new Set(), bytes: 0 }));
-    const entry = { request, bytes, holder };
+    const { remote = '' } = request;
+    const address = getOrInsertComputed(addresses, remote, newHolder);
+    const credentials = credentialsOf(request);
+    const own = getOrInsertComputed(address.parts, credentials, newHolder);
+    const isAllowed = makeRoom(bytes, address, own, isCheck ? 2 * maxBytes : maxBytes);
+    const entry = { request, bytes };
     try {
-      if (!makeRoom(holder, bytes, isCheck ? 2 * maxBytes : maxBytes)) return TOO_MANY_REQUESTS;
-      holder.entries.add(entry);
-      holder.bytes += bytes;
-      unanswered += bytes;
-      try {
-        return await handler(request, ...rest);
-      } finally {
-        if (holder.entries.delete(entry)) {
-          holder.bytes -= bytes;
-          unanswered -= bytes;
-        } else ending -= bytes;
-      }
+      if (!isAllowed) return TOO_MANY_REQUESTS;
+      own.entries.add(entry);
+      count(bytes, [address, own]);
+      return await handler(request, ...rest);
     } finally {
-      if (holder.entries.size === 0 && holders.get(key) === holder) holders.delete(key);
+      if (own.entries.delete(entry)) count(-bytes, [address, own]);
+      else if (isAllowed) ending -= bytes;
+      if (own.bytes === 0 && address.parts.get(credentials) === own) address.parts.delete(credentials);
+      if (address.parts.size === 0 && addresses.get(remote) === address) addresses.delete(remote);
     }
   };
 }
 
-function credentialsOf({ headers, peer, remote = '' }: IncomingRequest): string {
-  return headers.get('authorization') ?? (peer?.type === 'known' ? `user ${peer.user.user}` : `address ${remote}`);
+/** The source is part of the text: a client can send any header. */
+function credentialsOf({ headers, peer }: IncomingRequest): string {
+  if (peer?.type === 'known') return `certificate ${peer.user.user}`;
+  return `header ${headers.get('authorization') ?? ''}`;
 }
 
-function largestOf(holders: ReadonlyMap<string, Holder>): readonly [Holder, Unanswered] | readonly [] {
-  let largest: Holder | undefined;
-  for (const holder of holders.values()) if (holder.bytes > (largest?.bytes ?? 0)) largest = holder;
-  const [oldest] = largest?.entries ?? [];
-  return largest === undefined || oldest === undefined ? [] : [largest, oldest];
+function largestOf(holders: ReadonlyMap<string, Holder>): Holder {
+  let largest = newHolder();
+  for (const holder of holders.values()) if (holder.bytes > largest.bytes) largest = holder;
+  return largest;
 }

@@ -10,6 +10,11 @@ const json = { 'content-type': 'application/json' };
 
 const serveOne = () => fakeServer(() => found(configMap('a')));
 
+test('a page of the host of the URL is not foreign where the platform has no Host header', async () => {
+  const status = async (origin: string) => (await serveOne().call('GET', ITEM, { headers: { origin } })).status;
+  expect([await status('http://cluster.local'), await status('http://evil.example')]).toEqual([200, 403]);
+});
+
 describe('unknown paths', () => {
   test.each([
     ['/nope'],

@@ -34,10 +34,10 @@ describe('limitUnanswered', () => {
       () => new Promise<Answer>((resolve) => settle.push(() => resolve(EMPTY))),
       maxBytes,
     );
-    const send = (headerBytes: number, { user = 'a', path = '/api' } = {}): Promise<Answer> => {
+    const send = (headerBytes: number, { user = 'a', path = '/api', remote = '::1' } = {}): Promise<Answer> => {
       const headers = { get: () => user };
       const url = `https://127.0.0.1:6443${path}`;
-      const request = { headerBytes, method: 'GET', url, headers, disconnect: () => closed.push(user) };
+      const request = { headerBytes, method: 'GET', url, headers, remote, disconnect: () => closed.push(user) };
       return limited(request as unknown as IncomingRequest);
     };
     return { settle, closed, send };
@@ -87,6 +87,43 @@ describe('limitUnanswered', () => {
     const again = Array.from({ length: 8 }, () => send(10_000));
     for (const each of settle.slice(9)) each();
     expect(await Promise.all(again)).toEqual(Array(8).fill(EMPTY));
+  });
+
+  test('disconnects requests of the address that holds most, whatever credentials they have', async () => {
+    const { closed, send } = site(80_000);
+    for (let user = 0; user < 39; user++) void send(2_048, { user: `${user}`, remote: '10.0.0.1' });
+    void send(2_048, { remote: '10.0.0.2' });
+    expect(closed).toEqual(['0']);
+    expect(await send(2_048, { user: 'new', remote: '10.0.0.1' })).toMatchObject({ code: 429 });
+  });
+
+  test('disconnects nothing for a request that gets no room', async () => {
+    const { closed, send } = site(800_000);
+    for (let count = 0; count < 4; count++) void send(20_480);
+    for (let user = 0; user < 35; user++) void send(20_480, { user: `${user}` });
+    expect(await send(70_000, { user: 'new' })).toMatchObject({ code: 429 });
+    expect(closed).toEqual([]);
+  });
+
+  test('does not mix users of certificates with those of headers', async () => {
+    const closed: string[] = [];
+    const send = limitUnanswered(() => new Promise<Answer>(() => undefined), 80_000);
+    const get = (name: string, peer: object | undefined, authorization: string | null) => {
+      const headers = { get: () => authorization };
+      const request = {
+        headerBytes: 8_000,
+        method: 'GET',
+        url: '/',
+        headers,
+        peer,
+        disconnect: () => closed.push(name),
+      };
+      void send(request as unknown as IncomingRequest);
+    };
+    get('admin', { type: 'known', user: { user: 'admin' } }, null);
+    for (let count = 0; count < 9; count++) get('liar', undefined, 'certificate admin');
+    get('other', undefined, 'Bearer other');
+    expect(closed).toEqual(['liar']);
   });
 
   test('disconnects no more while those that were disconnected stay in memory', async () => {
