@@ -63,6 +63,8 @@ describe('CBOR bodies with excessive lengths', () => {
   test.each([
     ['three megabytes of invalid UTF-8', () => withString(3 * MEGABYTE, 0xff)],
     ['three megabytes of text', () => withString(3 * MEGABYTE, 0x61)],
+    ['three megabytes for hexadecimal digits', () => withString(3 * MEGABYTE, 0xff, 0xd7)],
+    ['three megabytes for base64', () => withString(3 * MEGABYTE, 0xff, 0xd6)],
     ['half a million string chunks', () => fromHex('a141615f(4161*500000)ff')],
     ['lists of a thousand items', () => fromHex(`a14161990190(9903e8${'f6'.repeat(1000)}*400)`)],
   ])('decodes %s in bounded time', (_name, make) => {
@@ -73,10 +75,11 @@ describe('CBOR bodies with excessive lengths', () => {
   });
 });
 
-function withString(length: number, byte: number): Uint8Array {
-  const bytes = new Uint8Array(8 + length).fill(byte);
-  bytes.set([0xa1, 0x41, 0x61, 0x5a]);
-  new DataView(bytes.buffer).setUint32(4, length);
+function withString(length: number, byte: number, ...tags: number[]): Uint8Array {
+  const head = [0xa1, 0x41, 0x61, ...tags, 0x5a];
+  const bytes = new Uint8Array(head.length + 4 + length).fill(byte);
+  bytes.set(head);
+  new DataView(bytes.buffer).setUint32(head.length, length);
   return bytes;
 }
 
