@@ -63,8 +63,6 @@ describe('CBOR bodies with excessive lengths', () => {
   test.each([
     ['three megabytes of invalid UTF-8', () => withString(3 * MEGABYTE, 0xff)],
     ['three megabytes of text', () => withString(3 * MEGABYTE, 0x61)],
-    ['three megabytes for hexadecimal digits', () => withString(3 * MEGABYTE, 0xff, 0xd7)],
-    ['three megabytes for base64', () => withString(3 * MEGABYTE, 0xff, 0xd6)],
     ['half a million string chunks', () => fromHex('a141615f(4161*500000)ff')],
     ['lists of a thousand items', () => fromHex(`a14161990190(9903e8${'f6'.repeat(1000)}*400)`)],
   ])('decodes %s in bounded time', (_name, make) => {
@@ -72,6 +70,16 @@ describe('CBOR bodies with excessive lengths', () => {
     const spentMs = cpuTimer();
     expect(accepts(bytes)).toBe(true);
     expect(spentMs()).toBeLessThan(5_000);
+  });
+
+  test.each([
+    ['base64', 0xd6],
+    ['hexadecimal digits', 0xd7],
+  ])('encodes three megabytes of bytes as %s without a text for each byte', (_name, tag) => {
+    const bytes = withString(3 * MEGABYTE, 0xff, tag);
+    const spentMs = cpuTimer();
+    expect(accepts(bytes)).toBe(true);
+    expect(spentMs()).toBeLessThan(200);
   });
 });
 
