@@ -95,6 +95,8 @@ export interface ClusterView extends ObjectReader {
   convert(object: ApiObject, from: ServedKind, to: ServedKind): MaybePromise<ApiObject>;
   /** Updates another object synchronously and without admission. Throws if it does not exist. */
   change(address: ObjectAddress, change: (draft: DraftObject) => void): ApiObject;
+  /** Like `change`, but only the top-level parts of the draft may be changed: deeper values are those of the stored object. */
+  changeParts(address: ObjectAddress, change: (draft: DraftObject) => void): ApiObject;
   /** Creates an object synchronously and without admission, with metadata filled in. Throws if it exists. */
   create(address: ObjectAddress, draft: DraftObject): ApiObject;
 }

@@ -67,10 +67,10 @@ function rank({ level }: Finding): number {
 /** `web.yaml:12: error: Deployment default/web: spec.replicas: Invalid value: …`. */
 export function findingText(finding: Finding): string {
   const { file, line, level, message } = finding;
-  // GitHub takes lines that begin with two colons as commands.
-  const path = file?.startsWith('::') === true ? `./${file}` : file;
-  const where = path === undefined ? '' : `${[path, line].filter((part) => part !== undefined).join(':')}: `;
-  return `${onOneLine(`${where}${level}: ${objectPrefix(finding)}${message}`)}\n`;
+  const where = file === undefined ? '' : `${[file, line].filter((part) => part !== undefined).join(':')}: `;
+  const text = onOneLine(`${where}${level}: ${objectPrefix(finding)}${message}`);
+  // GitHub takes lines that begin with spaces and two colons as commands.
+  return `${/^\s*::/.test(text) ? './' : ''}${text}\n`;
 }
 
 function objectPrefix({ object }: Finding): string {

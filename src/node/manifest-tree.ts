@@ -57,10 +57,18 @@ class TreeWalk implements ManifestTree {
       if (entry.isDirectory()) await this.folder(file, listed);
       else if (entry === kustomization || !isManifestFile(entry.name)) continue;
       else if (listed?.has(file) === false) this.#skip(file, 'not a resource of its kustomization');
-      // Reading a device or a pipe, which a link may lead to, may never end.
-      else if (!(await stat(file)).isFile()) this.#skip(file, 'not a regular file');
-      else this.add({ name: file, text: await readFile(file, 'utf8') }, { isNamed: false });
+      else {
+        const text = await this.#read(file);
+        if (text !== undefined) this.add({ name: file, text }, { isNamed: false });
+      }
     }
+  }
+
+  /** The text of a file of a folder; undefined: a device or a pipe, which a link may lead to, and whose reading may never end. */
+  async #read(file: string): Promise<string | undefined> {
+    if ((await stat(file)).isFile()) return readFile(file, 'utf8');
+    this.#skip(file, 'not a regular file');
+    return undefined;
   }
 
   add(source: ManifestText, { isNamed }: { readonly isNamed: boolean }): void {
@@ -90,8 +98,10 @@ class TreeWalk implements ManifestTree {
 
   /** The paths of its resources. Other files are patches, generators and the like, which are incomplete objects. */
   async #kustomization(file: string): Promise<ReadonlySet<string>> {
+    const text = await this.#read(file);
+    if (text === undefined) return new Set();
     this.#skip(file, `for kustomize: check what "kubectl kustomize ${dirname(file)}" prints`);
-    const [read] = readDocuments({ name: file, text: await readFile(file, 'utf8') });
+    const [read] = readDocuments({ name: file, text });
     if (read === undefined || read instanceof ManifestError || !isRecord(read.value)) return new Set();
     const { resources, crds } = read.value;
     const given = [resources, crds].flatMap((list): unknown[] => (Array.isArray(list) ? list : []));

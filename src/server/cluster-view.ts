@@ -52,6 +52,7 @@ export function clusterView(
     convert: convertObject,
     create: (address, draft) => objectsFor(operationFor(address), deleteObject).create(address, draft),
     change: (address, change) => objectsFor(operationFor(address), deleteObject).change(address, change),
+    changeParts: (address, change) => objectsFor(operationFor(address), deleteObject).changeParts(address, change),
   };
 }
 

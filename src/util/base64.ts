@@ -36,14 +36,17 @@ export function encodeBase64Text(text: string): string {
 }
 
 export function encodeBase64(data: Uint8Array): string {
-  let out = '';
-  for (let i = 0; i < data.length; i += 3) {
+  // Bytes, because text that grows by single characters takes many times as long.
+  const out = new Uint8Array(4 * Math.ceil(data.length / 3));
+  for (let i = 0, at = 0; i < data.length; i += 3, at += 4) {
     const left = data.length - i;
     const word = ((data[i] ?? 0) << 16) | ((data[i + 1] ?? 0) << 8) | (data[i + 2] ?? 0);
-    out += symbol(word >> 18) + symbol(word >> 12);
-    out += (left > 1 ? symbol(word >> 6) : '=') + (left > 2 ? symbol(word) : '=');
+    out[at] = symbol(word >> 18);
+    out[at + 1] = symbol(word >> 12);
+    out[at + 2] = left > 1 ? symbol(word >> 6) : PADDING;
+    out[at + 3] = left > 2 ? symbol(word) : PADDING;
   }
-  return out;
+  return new TextDecoder().decode(out);
 }
 
 /** Decodes text in canonical form. */
@@ -60,8 +63,11 @@ export function decodeBase64Text(canonical: string): string {
   return new TextDecoder().decode(decodeBase64(canonical));
 }
 
-function symbol(word: number): string {
-  return ALPHABET.charAt(word & 63);
+const PADDING = 0x3d;
+
+/** The character code of the digit in the last six bits. */
+function symbol(word: number): number {
+  return ALPHABET.charCodeAt(word & 63);
 }
 
 function withoutLineBreaks(text: string): { compact: string; positions: number[] } {

@@ -54,7 +54,18 @@ function codePoint(bytes: Uint8Array, at: number, length: number): number {
 
 /** Two lower-case hexadecimal digits for each byte. */
 export function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  const digits = new Uint8Array(2 * bytes.length);
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] ?? 0;
+    digits[2 * at] = hexDigit(byte >> 4);
+    digits[2 * at + 1] = hexDigit(byte & 15);
+  }
+  return strict.decode(digits);
+}
+
+/** The character code of a digit. */
+function hexDigit(value: number): number {
+  return value < 10 ? 0x30 + value : 0x57 + value;
 }
 
 /** A new array with the bytes of all parts. */

@@ -9,7 +9,7 @@ import type {
   Aggregation,
 } from '../kinds/apiregistration/reach.js';
 import { joinHostPort } from '../meta/ip.js';
-import { type Backend, canConnectToAddresses, sendToBackend } from './connection.js';
+import { type Backend, canConnectToAddresses, joinsHeaders, sendToBackend } from './connection.js';
 import { resolveService, type ServiceView, serviceHost } from './service-address.js';
 
 /** A resolved target. */
@@ -18,6 +18,8 @@ export interface AggregationTarget {
   readonly address: string;
   /** The target is reached over a network and may be unavailable. */
   readonly isRemote: boolean;
+  /** Headers of one name are joined by a comma and a space on the way. */
+  readonly joinsHeaders: boolean;
   /** Sends a request; `url` starts with the address. Rejects if there is no response, and with UnreadableBundle. */
   send(url: string, init: RequestInit): Promise<Response>;
 }
@@ -42,6 +44,7 @@ function remoteTarget(address: string, backend: Backend): AggregationTarget {
   return {
     address: address.endsWith('/') ? address.slice(0, -1) : address,
     isRemote: true,
+    joinsHeaders: joinsHeaders(address, backend),
     send: (url, init) => sendToBackend(url, { ...init, redirect: 'manual' }, backend),
   };
 }
@@ -50,6 +53,7 @@ function functionTarget(handler: AggregatedHandler, api: AggregatedApi): Aggrega
   return {
     address: dnsAddress(api),
     isRemote: false,
+    joinsHeaders: true,
     send: async (url, init) => {
       const response = await handler(new Request(url, init));
       if (!(response instanceof Response)) throw new TypeError(`the handler of ${api.name} returned no Response`);

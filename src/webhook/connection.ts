@@ -34,8 +34,7 @@ export async function sendToBackend(url: string, init: RequestInit, backend: Bac
   const via = address?.via;
   // Functions have no certificate. Their redirects are not followed either.
   if (typeof via === 'function') return via(new Request(url, { ...init, redirect: 'manual' }));
-  const isPlain = caBundle === '' && address === undefined && !isInsecure;
-  if (isPlain || !/^https:/i.test(url)) return fetchDecoded(url, init);
+  if (isPlain(url, backend)) return fetchDecoded(url, init);
   const node = nodeModules();
   if (node === undefined) {
     if (caBundle === '') return fetchDecoded(url, init);
@@ -45,6 +44,16 @@ export async function sendToBackend(url: string, init: RequestInit, backend: Bac
   const hosts =
     serverName === undefined ? [target.host] : address === undefined ? [serverName, target.host] : [serverName];
   return sendWithNode(node, url, init, { ...(via ?? address ?? target), caBundle, isInsecure, hosts });
+}
+
+/** Whether `fetch` can reach the server everywhere. */
+function isPlain(url: string, { address, caBundle = '', insecureSkipTLSVerify = false }: Backend): boolean {
+  return (caBundle === '' && address === undefined && !insecureSkipTLSVerify) || !/^https:/i.test(url);
+}
+
+/** Whether {@link sendToBackend} joins headers of one name by a comma and a space: `Request` and `fetch` do so. */
+export function joinsHeaders(url: string, backend: Backend): boolean {
+  return typeof backend.address?.via === 'function' || isPlain(url, backend) || nodeModules() === undefined;
 }
 
 const BUNDLE_NEEDS_NODE =

@@ -10,7 +10,6 @@ import type { PersistentVolumeClaim } from '../../kinds/core/v1/persistent-volum
 import type { Pod } from '../../kinds/core/v1/pod/pod.js';
 import type { Container, LimitRangeItem } from '../../kinds/generated/core-v1.js';
 import { MAX_ANNOTATION_BYTES } from '../../kinds/shared/annotations.js';
-import type { ResourceList } from '../../kinds/shared/resources.js';
 import { errors } from '../../meta/errors.js';
 import { aggregateText, tooLong } from '../../meta/field-error.js';
 import type { ApiObject, DraftObject } from '../../meta/object.js';
@@ -44,15 +43,16 @@ function mutate(request: AdmissionRequest<DraftObject>, view: ClusterView): void
     }
     return text;
   };
-  for (const items of rangesFor(request, view)) applyDefaults(object as unknown as Pod, items, { view, note });
+  applyDefaults(object as unknown as Pod, rangesFor(request, view), { view, note });
 }
 
 /** Throws the problems of the first LimitRange that is violated. */
 function validate(request: AdmissionRequest, view: ClusterView): void {
-  const check = isForPod(request) ? podProblems : isForClaim(request) ? claimProblems : undefined;
-  if (check === undefined || request.object === undefined) return;
+  const makeCheck = isForPod(request) ? podCheck : isForClaim(request) ? claimCheck : undefined;
+  if (makeCheck === undefined || request.object === undefined) return;
+  const check = makeCheck(request.object, view);
   for (const items of rangesFor(request, view)) {
-    const texts = check(request.object, items, view);
+    const texts = check(items);
     if (texts.length > 0) throw forbiddenError(request, aggregateText(texts));
   }
 }
@@ -76,67 +76,120 @@ function rangesFor({ namespace, oldObject }: AnyRequest, view: ClusterView): (re
   return ranges.map((range) => (range['spec'] as LimitRange['spec']).limits ?? []);
 }
 
-/** Sets defaults in place and an annotation that lists them. Of several ranges, the last annotation remains. */
+const FIELDS = ['requests', 'limits'] as const;
+
+/**
+ * Sets defaults in place and an annotation that lists them. Of several ranges, the last annotation remains. A range costs
+ * time for each container only if one of them lacks a resource, which all of them have then.
+ */
 function applyDefaults(
   pod: Pod,
-  items: readonly LimitRangeItem[],
-  { view, note }: Pick<Defaults, 'note'> & { readonly view: ClusterView },
+  ranges: readonly (readonly LimitRangeItem[])[],
+  { view, note }: { readonly view: ClusterView; note(text: string): string },
 ): void {
-  const defaults: Defaults = { requests: {}, limits: {}, note };
-  for (const item of items) {
-    if (item.type !== 'Container') continue;
-    Object.assign(defaults.requests, item.defaultRequest);
-    Object.assign(defaults.limits, item.default);
+  const targets = once(() => new DefaultTargets(pod.spec));
+  let last: string | undefined;
+  for (const items of ranges) {
+    const defaults: Defaults = { requests: new Map(), limits: new Map() };
+    for (const item of items) {
+      if (item.type !== 'Container') continue;
+      for (const [name, amount] of Object.entries(item.defaultRequest ?? {})) defaults.requests.set(name, amount);
+      for (const [name, amount] of Object.entries(item.default ?? {})) defaults.limits.set(name, amount);
+    }
+    if (defaults.requests.size + defaults.limits.size === 0) continue;
+    const notes = targets().add(defaults, note);
+    if (notes.length > 0) last = `LimitRanger plugin set: ${notes.join('; ')}`;
   }
-  const notes = [
-    ...(pod.spec.containers ?? []).flatMap((container) => applyContainerDefaults(container, 'container', defaults)),
-    ...(pod.spec.initContainers ?? []).flatMap((container) =>
-      applyContainerDefaults(container, 'init container', defaults),
-    ),
-  ];
-  if (notes.length === 0) return;
-  const text = `LimitRanger plugin set: ${notes.join('; ')}`;
+  if (last === undefined) return;
+  targets().write();
   pod.metadata.annotations = sortedRecord(
-    Object.entries({ ...pod.metadata.annotations, [view.dialect.key('limit-ranger')]: text }),
+    Object.entries({ ...pod.metadata.annotations, [view.dialect.key('limit-ranger')]: last }),
   );
 }
 
-interface Defaults {
-  readonly requests: ResourceList;
-  readonly limits: ResourceList;
-  /** Counts the description of what is set, and returns it. Throws if the descriptions of the pod become too long. */
-  note(text: string): string;
-}
+type Defaults = Readonly<Record<(typeof FIELDS)[number], Map<string, string>>>;
 
-/** Returns descriptions of what was set. */
-function applyContainerDefaults(container: Container, title: string, defaults: Defaults): string[] {
-  return (['requests', 'limits'] as const).flatMap((field) => {
-    const given = container.resources[field] ?? {};
-    const missing = Object.keys(defaults[field]).filter((name) => !Object.hasOwn(given, name));
-    if (missing.length === 0) return [];
-    const what = field === 'requests' ? 'request' : 'limit';
-    const text = defaults.note(`${missing.sort().join(', ')} ${what} for ${title} ${container.name}`);
-    container.resources[field] = sortedRecord(Object.entries({ ...defaults[field], ...given }));
-    return [text];
-  });
-}
+/** The containers of a pod and the defaults that they get. */
+class DefaultTargets {
+  readonly #targets: readonly { readonly container: Container; readonly title: string; readonly added: Defaults }[];
+  /** By field and resource: how many containers have an amount. */
+  readonly #counts = { requests: new Map<string, number>(), limits: new Map<string, number>() };
 
-function podProblems(object: ApiObject, items: readonly LimitRangeItem[], { features }: ClusterView): string[] {
-  const spec = object['spec'] as Pod['spec'];
-  const options = { isPodLevel: features.enabled('PodLevelResources') ? isPodLevel : () => false };
-  const ofPod = once((): readonly Usage[] => [
-    { requests: podAmounts(spec, 'requests', options), limits: podAmounts(spec, 'limits', options) },
-  ]);
-  const ofContainers = once(() => containerUsages(spec));
-  const problems: string[] = [];
-  for (const item of items) {
-    const usages = item.type === 'Pod' ? ofPod() : item.type === 'Container' ? ofContainers() : [];
-    for (const usage of usages) {
-      for (const problem of usageProblems(item, usage)) problems.push(problem);
-      if (problems.length > MAX_PROBLEMS) return problems.slice(0, MAX_PROBLEMS);
+  constructor({ containers, initContainers }: Pod['spec']) {
+    const targetsOf = (list: readonly Container[] | null | undefined, title: string) =>
+      (list ?? []).map((container) => ({ container, title, added: { requests: new Map(), limits: new Map() } }));
+    this.#targets = [...targetsOf(containers, 'container'), ...targetsOf(initContainers, 'init container')];
+    for (const { container } of this.#targets) {
+      for (const field of FIELDS) {
+        const counts = this.#counts[field];
+        for (const name of Object.keys(container.resources[field] ?? {})) counts.set(name, (counts.get(name) ?? 0) + 1);
+      }
     }
   }
-  return problems;
+
+  /** Adds amounts that containers lack. Returns descriptions of them. */
+  add(defaults: Defaults, note: (text: string) => string): string[] {
+    for (const field of FIELDS) {
+      for (const name of defaults[field].keys()) {
+        if (this.#counts[field].get(name) === this.#targets.length) defaults[field].delete(name);
+        else this.#counts[field].set(name, this.#targets.length);
+      }
+    }
+    if (defaults.requests.size + defaults.limits.size === 0) return [];
+    return this.#targets.flatMap(({ container, title, added }) =>
+      FIELDS.flatMap((field) => {
+        const given = container.resources[field] ?? {};
+        const missing = [...defaults[field]].filter(([name]) => !Object.hasOwn(given, name) && !added[field].has(name));
+        if (missing.length === 0) return [];
+        for (const [name, amount] of missing) added[field].set(name, amount);
+        const names = missing.map(([name]) => name).sort();
+        const what = field === 'requests' ? 'request' : 'limit';
+        return [note(`${names.join(', ')} ${what} for ${title} ${container.name}`)];
+      }),
+    );
+  }
+
+  /** Sets the amounts in the containers. */
+  write(): void {
+    for (const { container, added } of this.#targets) {
+      for (const field of FIELDS) {
+        if (added[field].size === 0) continue;
+        container.resources[field] = sortedRecord([
+          ...added[field],
+          ...Object.entries(container.resources[field] ?? {}),
+        ]);
+      }
+    }
+  }
+}
+
+/** Returns the problems that the items of a LimitRange find. */
+type Check = (items: readonly LimitRangeItem[]) => string[];
+
+function podCheck(object: ApiObject, { features }: ClusterView): Check {
+  const spec = object['spec'] as Pod['spec'];
+  const options = { isPodLevel: features.enabled('PodLevelResources') ? isPodLevel : () => false };
+  const ofPod = once(
+    () =>
+      new Usages([{ requests: podAmounts(spec, 'requests', options), limits: podAmounts(spec, 'limits', options) }]),
+  );
+  const ofContainers = once(() => new Usages(containerUsages(spec)));
+  return (items) => {
+    const problems: string[] = [];
+    for (const item of items) {
+      const usages = item.type === 'Pod' ? ofPod() : item.type === 'Container' ? ofContainers() : undefined;
+      const violated = usages === undefined ? [] : boundsOf(item).filter((bound) => usages.violate(bound));
+      if (usages === undefined || violated.length === 0) continue;
+      for (const usage of usages.each) {
+        for (const bound of violated) {
+          const problem = PROBLEMS[bound.rule](bound, usage);
+          if (problem !== undefined) problems.push(problem);
+        }
+        if (problems.length > MAX_PROBLEMS) return problems.slice(0, MAX_PROBLEMS);
+      }
+    }
+    return problems;
+  };
 }
 
 /** Thousands of containers may violate thousands of bounds each. */
@@ -160,15 +213,17 @@ function isPodLevel(resource: string): boolean {
 }
 
 /** Claims have only requests. */
-function claimProblems(object: ApiObject, items: readonly LimitRangeItem[]): string[] {
+function claimCheck(object: ApiObject): Check {
   const requests = readAmounts((object['spec'] as PersistentVolumeClaim['spec']).resources.requests);
-  const limits: Amounts = new Map();
-  return items
-    .filter(({ type }) => type === 'PersistentVolumeClaim')
-    .flatMap((item) => [
-      ...checkBounds(item, 'min', (bound) => minProblem(bound, { requests, limits })),
-      ...checkBounds(item, 'max', (bound) => maxRequestProblem(bound, requests)),
-    ]);
+  const usage: Usage = { requests, limits: new Map() };
+  return (items) =>
+    items
+      .filter(({ type }) => type === 'PersistentVolumeClaim')
+      .flatMap(boundsOf)
+      .flatMap((bound) => {
+        if (bound.rule === 'maxLimitRequestRatio') return [];
+        return (bound.rule === 'min' ? minProblem(bound, usage) : maxRequestProblem(bound, requests)) ?? [];
+      });
 }
 
 interface Usage {
@@ -176,29 +231,100 @@ interface Usage {
   readonly limits: Amounts;
 }
 
-function usageProblems(item: LimitRangeItem, usage: Usage): string[] {
-  return [
-    ...checkBounds(item, 'min', (bound) => minProblem(bound, usage)),
-    ...checkBounds(item, 'max', (bound) => maxProblem(bound, usage)),
-    ...checkBounds(item, 'maxLimitRequestRatio', (bound) => ratioProblem(bound, usage)),
-  ];
-}
-
 /** One bound of a range: `cpu`, `per Container is 100m`. */
 interface Bound {
+  readonly rule: 'min' | 'max' | 'maxLimitRequestRatio';
   readonly resource: string;
   readonly amount: Quantity;
   readonly text: string;
 }
 
-function checkBounds(
-  item: LimitRangeItem,
-  field: 'min' | 'max' | 'maxLimitRequestRatio',
-  check: (bound: Bound) => string | undefined,
-): string[] {
-  return [...readAmounts(item[field])].flatMap(([resource, amount]) => {
-    return check({ resource, amount, text: `per ${item.type} is ${amount}` }) ?? [];
-  });
+/** The bounds of an item in the order of their messages. Every pod is compared with those of a stored range. */
+function boundsOf(item: LimitRangeItem): readonly Bound[] {
+  return Object.isFrozen(item) ? getOrInsertComputed(knownBounds, item, readBounds) : readBounds(item);
+}
+
+const knownBounds = new WeakMap<LimitRangeItem, readonly Bound[]>();
+
+function readBounds(item: LimitRangeItem): readonly Bound[] {
+  return (['min', 'max', 'maxLimitRequestRatio'] as const).flatMap((rule) =>
+    [...readAmounts(item[rule])].map(([resource, amount]) => {
+      return { rule, resource, amount, text: `per ${item.type} is ${amount}` };
+    }),
+  );
+}
+
+/** Different usages, of which thousands are compared with thousands of bounds: first only their extremes. */
+class Usages {
+  readonly #byResource = new Map<string, ResourceUsages>();
+
+  constructor(readonly each: readonly Usage[]) {
+    for (const { requests, limits } of each) {
+      for (const [name, request] of requests) this.#of(name).add(request, limits.get(name));
+      for (const [name, limit] of limits) if (!requests.has(name)) this.#of(name).add(undefined, limit);
+    }
+  }
+
+  /** Whether one of them violates a bound. */
+  violate({ rule, resource, amount }: Bound): boolean {
+    const usages = this.#byResource.get(resource);
+    if (usages === undefined) return this.each.length > 0;
+    const lacksRequest = usages.requests < this.each.length;
+    const lacksLimit = usages.limits < this.each.length;
+    if ((lacksRequest && rule !== 'max') || (lacksLimit && rule !== 'min')) return true;
+    const violate = (extremes: Extremes, bound: bigint) =>
+      rule === 'min'
+        ? extremes.least !== undefined && extremes.least < bound
+        : rule === 'max'
+          ? extremes.most !== undefined && extremes.most > bound
+          : extremes.hasZero || exceedsRatio(extremes.ratio, amount);
+    if (!isFine(amount)) return violate(usages.all, amount.value());
+    return violate(usages.fine, amount.milliValue()) || violate(usages.coarse, amount.value());
+  }
+
+  #of(resource: string): ResourceUsages {
+    return getOrInsertComputed(this.#byResource, resource, () => new ResourceUsages());
+  }
+}
+
+/** The usages of one resource, grouped as {@link comparable} compares them. */
+class ResourceUsages {
+  /** How many requests and limits are specified. */
+  requests = 0;
+  limits = 0;
+  /** Milli-values of the usages that a bound may be compared with so. */
+  readonly fine = new Extremes();
+  /** Values of the other usages. */
+  readonly coarse = new Extremes();
+  readonly all = new Extremes();
+
+  add(request: Quantity | undefined, limit: Quantity | undefined): void {
+    if (request !== undefined) this.requests++;
+    if (limit !== undefined) this.limits++;
+    const [requested, limited] = [request?.value(), limit?.value()];
+    this.all.add(requested, limited);
+    if ([request, limit].every((quantity) => quantity === undefined || isFine(quantity)))
+      this.fine.add(request?.milliValue(), limit?.milliValue());
+    else this.coarse.add(requested, limited);
+  }
+}
+
+class Extremes {
+  /** Of requests and limits that are specified. */
+  least: bigint | undefined;
+  most: bigint | undefined;
+  ratio = Number.NEGATIVE_INFINITY;
+  hasZero = false;
+
+  add(request: bigint | undefined, limit: bigint | undefined): void {
+    for (const value of [request, limit]) {
+      if (value === undefined) continue;
+      if (this.least === undefined || value < this.least) this.least = value;
+      if (this.most === undefined || value > this.most) this.most = value;
+    }
+    if (!request || !limit) this.hasZero = true;
+    else this.ratio = Math.max(this.ratio, Number(limit) / Number(request));
+  }
 }
 
 function minProblem({ resource, amount, text }: Bound, usage: Usage): string | undefined {
@@ -234,21 +360,29 @@ function ratioProblem({ resource, amount, text }: Bound, usage: Usage): string |
   if (request === 0n) return `${rule}, but no request is specified or request is 0`;
   if (limit === 0n) return `${rule}, but no limit is specified or limit is 0`;
   const ratio = Number(limit) / Number(request);
-  const isFine = amount.value() <= MAX_MILLI_VALUE;
-  const isTooHigh = isFine ? ratio * 1000 > Number(amount.milliValue()) : ratio > Number(amount.value());
-  return isTooHigh ? `${rule}, but provided ratio is ${sixDecimals(ratio)}` : undefined;
+  return exceedsRatio(ratio, amount) ? `${rule}, but provided ratio is ${sixDecimals(ratio)}` : undefined;
+}
+
+const PROBLEMS = { min: minProblem, max: maxProblem, maxLimitRequestRatio: ratioProblem };
+
+function exceedsRatio(ratio: number, bound: Quantity): boolean {
+  return isFine(bound) ? ratio * 1000 > Number(bound.milliValue()) : ratio > Number(bound.value());
 }
 
 /** The largest integer whose thousandfold fits 64 bits. */
 const MAX_MILLI_VALUE = (2n ** 63n - 1n) / 1000n;
+
+function isFine(quantity: Quantity): boolean {
+  return quantity.value() <= MAX_MILLI_VALUE;
+}
 
 /**
  * Compares milli-values if all three fit, else values rounded up, as the reference server does.
  * upstream: plugin/pkg/admission/limitranger/admission.go requestLimitEnforcedValues
  */
 function comparable(request = Quantity.zero, limit = Quantity.zero, bound = Quantity.zero) {
-  const isFine = [request, limit, bound].every((quantity) => quantity.value() <= MAX_MILLI_VALUE);
-  const read = (quantity: Quantity) => (isFine ? quantity.milliValue() : quantity.value());
+  const areFine = [request, limit, bound].every(isFine);
+  const read = (quantity: Quantity) => (areFine ? quantity.milliValue() : quantity.value());
   return { request: read(request), limit: read(limit), bound: read(bound) };
 }
 

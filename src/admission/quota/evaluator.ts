@@ -8,8 +8,7 @@ import type { ScopedResourceSelectorRequirement } from '../../kinds/generated/co
 import type { Dialect } from '../../meta/dialect.js';
 import { aggregateText, invalid, keyPath, printFieldError } from '../../meta/field-error.js';
 import { type GroupResource, qualifiedResource } from '../../meta/gvk.js';
-import { type LabelSelector, labelSelectorFromObject, matchesLabels } from '../../meta/labels.js';
-import { labelValueProblems } from '../../meta/names.js';
+import { isLabelValue, labelValueProblems } from '../../meta/names.js';
 import type { ApiObject } from '../../meta/object.js';
 import { Quantity } from '../../meta/quantity.js';
 import { getOrInsertComputed } from '../../util/once.js';
@@ -93,32 +92,33 @@ export function isInScopes(quota: ResourceQuota, object: ApiObject, { evaluator,
 
 /** Whether a scope requirement selects an object with these values; an object may have none or several. */
 export function scopeSelects(requirement: ScopedResourceSelectorRequirement, names: readonly string[]): boolean {
-  const { scopeName, operator } = requirement;
+  const { operator } = requirement;
   if (operator === 'Exists') return names.length > 0;
   // A requirement of a stored quota is compared with every object, and may have a hundred thousand values.
-  const selector = Object.isFrozen(requirement.values)
-    ? getOrInsertComputed(scopeSelectors, requirement, selectorOfScope)
-    : selectorOfScope(requirement);
-  if (names.length === 0) return matchesLabels(selector, {});
-  return names.some((name) => matchesLabels(selector, { [scopeName]: name }));
+  const values = Object.isFrozen(requirement.values)
+    ? getOrInsertComputed(scopeValues, requirement, checkedValues)
+    : checkedValues(requirement);
+  if (operator === 'In') return names.some((name) => values.has(name));
+  if (operator === 'NotIn') return names.length === 0 || names.some((name) => !values.has(name));
+  return operator === 'DoesNotExist' && names.length === 0;
 }
 
-const scopeSelectors = new WeakMap<ScopedResourceSelectorRequirement, LabelSelector>();
+const scopeValues = new WeakMap<ScopedResourceSelectorRequirement, ReadonlySet<string>>();
 
-function selectorOfScope(requirement: ScopedResourceSelectorRequirement): LabelSelector {
+/** Throws {@link ScopeError} for invalid values. */
+function checkedValues(requirement: ScopedResourceSelectorRequirement): ReadonlySet<string> {
   checkScopeValues(requirement);
-  const { scopeName, operator, values = [] } = requirement;
-  return labelSelectorFromObject({ matchExpressions: [{ key: scopeName, operator, values }] });
+  return new Set(requirement.values);
 }
 
 /** Values must be valid label values, because they are matched with a label selector. */
 function checkScopeValues({ scopeName, operator, values = [] }: ScopedResourceSelectorRequirement): void {
+  if (values.every(isLabelValue)) return;
   const texts = values.flatMap((value, index) => {
     const problems = labelValueProblems(value);
     const path = keyPath(keyPath('values', index), scopeName);
     return problems.length === 0 ? [] : [printFieldError(invalid(path, value, problems.join('; ')))];
   });
-  if (texts.length === 0) return;
   throw new ScopeError(
     `error on matching scope {${scopeName} ${operator} [${values.join(' ')}]}: failed to parse and convert selector: ${aggregateText(texts)}`,
   );

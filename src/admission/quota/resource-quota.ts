@@ -71,7 +71,8 @@ function charge(charges: readonly Charge[], view: ClusterView): void {
     const { name, namespace = '' } = quota.metadata;
     // A quota may limit thousands of resources: only the amounts that change are read and written.
     const next = { ...statusOf(quota).used, ...toResourceList(used) };
-    view.change({ ...QUOTAS, namespace, name }, (draft) => write(draft, next, { quota, view }));
+    // Keeps the identity of the scopes, by which their values are cached.
+    view.changeParts({ ...QUOTAS, namespace, name }, (draft) => write(draft, next, { quota, view }));
   }
 }
 

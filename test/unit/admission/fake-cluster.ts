@@ -57,6 +57,7 @@ export function fakeView(options: FakeOptions = {}): FakeView {
     versionsOf: () => unexpected('versionsOf'),
     convert: () => unexpected('convert'),
     change: () => unexpected('change'),
+    changeParts: () => unexpected('changeParts'),
     create: (_, draft) => {
       created.push(draft);
       return draft as unknown as ApiObject;

@@ -329,6 +329,51 @@ describe('LimitRanges for pods', () => {
     expect(spentMs()).toBeLessThan(4_000);
   });
 
+  test('compares many containers with the bounds and defaults of many LimitRanges in bounded time', async () => {
+    const containers = Array.from({ length: 2_000 }, (_, index) => {
+      const cpu = `${index + 1}m`;
+      return container(`c${index}`, { requests: { cpu }, limits: { cpu } });
+    });
+    const bounds = { min: { cpu: '0' }, max: { cpu: '100' }, maxLimitRequestRatio: { cpu: '1' } };
+    for (let index = 0; index < 400; index++) {
+      const more = { default: { memory: '1Gi' }, defaultRequest: { memory: '1Gi' } };
+      await range(
+        `l${index}`,
+        { type: 'Container', ...bounds, ...(index === 399 ? more : { default: { cpu: '1' } }) },
+        { type: 'Pod', max: { cpu: '10000' } },
+      );
+    }
+    const spentMs = cpuTimer();
+    const created = await pod({ containers });
+    expect(spentMs()).toBeLessThan(4_000);
+    expect(created.spec.containers[1]?.resources).toEqual({
+      limits: { cpu: '2m', memory: '1Gi' },
+      requests: { cpu: '2m', memory: '1Gi' },
+    });
+  });
+
+  test('reports the first LimitRange that one of many containers violates', async () => {
+    await range('a', { type: 'Container', max: { cpu: '5' }, min: { memory: '1' } });
+    const bounds = { min: { cpu: '3' }, max: { cpu: '4' }, maxLimitRequestRatio: { memory: '1500m' } };
+    await range('b', { type: 'Container', ...bounds });
+    const containers = (...amounts: [request: string, limit: string, memory?: string][]) =>
+      amounts.map(([request, limit, memory = '1'], index) =>
+        container(`c${index}`, { requests: { cpu: request, memory: '1' }, limits: { cpu: limit, memory } }),
+      );
+    await expect(
+      pod({ containers: containers(['3', '3'], ['2', '4', '2'], ['3', '3'], ['4', '5']) }),
+    ).rejects.toMatchObject(
+      forbidden(
+        '[minimum cpu usage per Container is 3, but request is 2, memory max limit to request ratio per Container is 1500m, but provided ratio is 2.000000, maximum cpu usage per Container is 4, but limit is 5]',
+      ),
+    );
+    // Beyond 64 bits of thousandths, whole numbers are compared.
+    await range('0', { type: 'Container', max: { cpu: '9000P' } });
+    await expect(pod({ containers: containers(['3', '3'], ['9E', '9001P'], ['3', '3']) })).rejects.toMatchObject(
+      forbidden('maximum cpu usage per Container is 9E, but limit is 9001P'),
+    );
+  });
+
   test('ignores LimitRanges for other subresources', async () => {
     await pod({ containers: [container('c')] });
     await range('l', all);

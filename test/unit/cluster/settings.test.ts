@@ -1,4 +1,4 @@
-/** The options `serviceCidrs` and `allowPrivileged`. */
+/** The options `serviceCidrs` and `allowPrivileged`; values of other options that have a wrong type. */
 import { describe, expect, test } from 'vitest';
 import { createCluster } from '../../../src/cluster/full-cluster.js';
 import type { ClusterOptions } from '../../../src/cluster/public-api.js';
@@ -132,4 +132,19 @@ test('rejects privileged containers if they are not allowed', async () => {
   await expect(cluster.api(Deployment).create(deployment)).rejects.toThrow(
     'spec.template.spec.containers[0].securityContext.privileged: Forbidden: disallowed by cluster policy',
   );
+});
+
+test.each<[option: string, options: object]>([
+  ['clock', { clock: 5 }],
+  ['clock', { clock: null }],
+  ['clock', { clock: { now: Date.now } }],
+  ['ids', { ids: 5 }],
+  ['kinds', { kinds: [1] }],
+  ['kinds', { kinds: [undefined] }],
+  ['kinds', { kinds: {} }],
+  ['admission', { admission: [{ name: 'x', mutate: 5 }] }],
+  ['admission', { admission: [{ name: 'x', validate: null }] }],
+])('names the option %s if its value is %j', (option, options) => {
+  expect(() => createCluster(options)).toThrow(TypeError);
+  expect(() => createCluster(options)).toThrow(new RegExp(`^orchplane: ${option}\\b`));
 });

@@ -155,6 +155,27 @@ describe('a request for an aggregated API', () => {
     expect(names).toEqual([]);
   });
 
+  test.each(['http://10.0.0.7', 'https://10.0.0.7'])(
+    'sends no joined groups to %s that name other ones',
+    async (address) => {
+      const seen: string[] = [];
+      vi.stubGlobal('fetch', async (url: string) => {
+        seen.push(url);
+        return new Response();
+      });
+      for (const [group, status] of [
+        ['x, system:masters', 400],
+        ['x,y', 200],
+      ] as const) {
+        const other = { user: 'a', groups: [group, 'system:masters'] };
+        const { fetchFront } = await startServers({ [NAME]: address }, { other });
+        const headers = { authorization: 'Bearer other' };
+        expect((await fetchFront('/apis/metrics.example.com/v1/nodes', { headers })).status).toBe(status);
+      }
+      expect(seen).toEqual([`${address}/apis/metrics.example.com/v1/nodes`]);
+    },
+  );
+
   test('sends the complete identity of the user to the backend', async () => {
     const seen: Headers[] = [];
     const { fetchFront, cluster } = await startServers({

@@ -23,6 +23,7 @@ import {
 } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { cpuTimer } from '../../../fixtures/cpu-time.js';
 import { forbidden, makeQuota, usedOf } from './create-quota.js';
 
 let cluster: TestCluster;
@@ -321,6 +322,20 @@ describe('quotas for pods', () => {
     await makeQuota(cluster, 'q', { pods: '0' }, { spec: { scopeSelector } });
     await expect(pod('low', {})).resolves.toBeDefined();
     await expect(pod('high', {}, { priorityClassName: 'high' })).rejects.toMatchObject({ code: 403 });
+  });
+
+  test('evaluates the long values of scope selectors once, however often usage changes', async () => {
+    const values = Array.from({ length: 100_000 }, (_, index) => `v${index}`);
+    for (const [index, operator] of (['NotIn', 'NotIn', 'NotIn', 'In'] as const).entries()) {
+      const scopeSelector = { matchExpressions: [{ scopeName: 'PriorityClass' as const, operator, values }] };
+      await makeQuota(cluster, `q${index}`, { pods: '50' }, { spec: { scopeSelector } });
+    }
+    await pod('first', {});
+    const spentMs = cpuTimer();
+    for (let index = 0; index < 20; index++) await pod(`p${index}`, {});
+    expect(spentMs()).toBeLessThan(2_000);
+    expect(await usedOf(cluster, 'q0')).toEqual({ pods: '21' });
+    expect(await usedOf(cluster, 'q3')).toEqual({ pods: '0' });
   });
 
   test('rejects a pod with an error if the scope selector is invalid', async () => {

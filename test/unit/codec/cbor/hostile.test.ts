@@ -71,12 +71,23 @@ describe('CBOR bodies with excessive lengths', () => {
     expect(accepts(bytes)).toBe(true);
     expect(spentMs()).toBeLessThan(5_000);
   });
+
+  test.each([
+    ['base64', 0xd6],
+    ['hexadecimal digits', 0xd7],
+  ])('encodes three megabytes of bytes as %s without a text for each byte', (_name, tag) => {
+    const bytes = withString(3 * MEGABYTE, 0xff, tag);
+    const spentMs = cpuTimer();
+    expect(accepts(bytes)).toBe(true);
+    expect(spentMs()).toBeLessThan(200);
+  });
 });
 
-function withString(length: number, byte: number): Uint8Array {
-  const bytes = new Uint8Array(8 + length).fill(byte);
-  bytes.set([0xa1, 0x41, 0x61, 0x5a]);
-  new DataView(bytes.buffer).setUint32(4, length);
+function withString(length: number, byte: number, ...tags: number[]): Uint8Array {
+  const head = [0xa1, 0x41, 0x61, ...tags, 0x5a];
+  const bytes = new Uint8Array(head.length + 4 + length).fill(byte);
+  bytes.set(head);
+  new DataView(bytes.buffer).setUint32(head.length, length);
   return bytes;
 }
 

@@ -440,12 +440,21 @@ test('reports an object that is too large with the managers of its fields', asyn
 });
 
 test('does not read devices and folders that a link in a folder leads to', async () => {
-  files({ 'a.yaml': DEPLOYMENT });
+  files({ 'a.yaml': DEPLOYMENT, 'k/b.yaml': DEPLOYMENT, 'l/c.yaml': DEPLOYMENT });
   symlinkSync('/dev/zero', join(folder, 'zero.yaml'));
   symlinkSync('.', join(folder, 'loop.yaml'));
+  symlinkSync('.', join(folder, 'k/kustomization.yaml'));
+  symlinkSync('/dev/zero', join(folder, 'l/kustomization.yaml'));
   const { code, found } = await findings();
   expect(code).toBe(0);
-  expect(places(found)).toEqual(['loop.yaml:1 skipped', 'zero.yaml:1 skipped']);
+  expect(places(found)).toEqual([
+    'k/b.yaml:1 skipped',
+    'k/kustomization.yaml:1 skipped',
+    'l/c.yaml:1 skipped',
+    'l/kustomization.yaml:1 skipped',
+    'loop.yaml:1 skipped',
+    'zero.yaml:1 skipped',
+  ]);
 });
 
 test('prints each finding in one line, so that no line is a command of GitHub', async () => {
@@ -466,6 +475,8 @@ test('prints no line that GitHub takes as a command', () => {
     line: 1,
   } as const;
   expect(findingText(finding)).toBe('./::warning::x.yaml:1: error: m ::error::n\n');
+  for (const file of [' ::warning ::x/a.yaml', '\n::warning::x.yaml'])
+    expect(findingText({ ...finding, file })).toMatch(/^\.\/ ?::warning/);
   expect(githubAnnotation({ ...finding, file: 'a,b:c\n.yaml' })).toBe(
     '::error file=a%2Cb%3Ac%0A.yaml,line=1,title=invalid::m%0A::error::n\n',
   );
