@@ -44,8 +44,8 @@ interface VolumeShare {
 const UNLIMITED: VolumeShare = { take: () => true };
 
 /**
- * What all volumes of a runtime hold together. A namespace may hold as much as it leaves free: alone it gets half, two get a
- * third each, and those that fill what they can leave room for others.
+ * What all volumes of a runtime hold together. A namespace may hold as much as it leaves free: one that fills its share gets half,
+ * the next one half of the rest.
  */
 export class VolumeMemory {
   readonly #limit: number;
