@@ -41,7 +41,7 @@ export function checkUserParts(parts: Plugged): void {
       throw new TypeError('orchplane: admission has something that is no plugin; defineAdmission makes one');
     }
     const { mutate, validate, handlesKind } = plugin;
-    if (areFunctions([mutate, validate, handlesKind].filter((value) => value !== undefined))) continue;
+    if (areFunctions([mutate, validate, handlesKind].filter((value) => (value ?? null) !== null))) continue;
     throw new TypeError(`orchplane: admission: mutate, validate and handlesKind of ${plugin.name} are functions`);
   }
   const twice = admission.find((plugin, index) => admission.indexOf(plugin) !== index);
