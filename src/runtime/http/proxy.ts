@@ -106,7 +106,7 @@ function addressOf(url: string, path: string): ProxyAddress {
 /** A path whose bytes are no UTF-8; undefined if it is another one, or has only characters. */
 function encodeBytes(encoded: string, path: string): string | undefined {
   if (!path.includes('\ufffd')) return undefined;
-  const bytes = encoded.replace(/%[0-9a-f]{2}|[^]/gi, (found) => {
+  const bytes = encoded.replace(/%[0-9a-f]{2}|./gis, (found) => {
     const isByte = /^%[89a-f]/i.test(found);
     return isByte ? found.toUpperCase() : encodePath(percentDecode(found) ?? found);
   });
