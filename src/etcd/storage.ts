@@ -115,7 +115,7 @@ const OBJECTS_PER_LEASE = 1_000;
 class Leases {
   readonly #client: EtcdClient;
   readonly #host: StoreHost;
-  #current: { readonly id: Promise<number>; readonly until: number; objects: number } | undefined;
+  #current: Lease | undefined;
 
   constructor(client: EtcdClient, host: StoreHost) {
     this.#client = client;
@@ -127,23 +127,35 @@ class Leases {
     const current = this.#current;
     if (current !== undefined && now < current.until && current.objects < OBJECTS_PER_LEASE) {
       current.objects++;
-      return current.id;
+      return current.granted;
     }
+    const id = newLeaseId();
     // The lease lives as long as the last of its objects.
-    const id = grantLease(this.#client, seconds + LEASE_REUSE_MS / 1000);
-    this.#current = { id, until: now + LEASE_REUSE_MS, objects: 1 };
-    id.catch(() => this.forget());
-    return id;
+    const granted = grantLease(this.#client, seconds + LEASE_REUSE_MS / 1000, id);
+    this.#current = { id, granted, until: now + LEASE_REUSE_MS, objects: 1 };
+    granted.catch(() => this.forget(id));
+    return granted;
   }
 
-  forget(): void {
-    this.#current = undefined;
+  /** Objects that are created from now on get another lease. */
+  forget(id: number): void {
+    if (this.#current?.id === id) this.#current = undefined;
   }
 }
 
+interface Lease {
+  readonly id: number;
+  readonly granted: Promise<number>;
+  readonly until: number;
+  objects: number;
+}
+
 /** An ID that etcd chooses may be larger than a number holds. */
-async function grantLease(client: EtcdClient, seconds: number): Promise<number> {
-  const id = 1 + Math.floor(randomIds.random() * Number.MAX_SAFE_INTEGER);
+function newLeaseId(): number {
+  return 1 + Math.floor(randomIds.random() * Number.MAX_SAFE_INTEGER);
+}
+
+async function grantLease(client: EtcdClient, seconds: number, id = newLeaseId()): Promise<number> {
   await client.grantLease(seconds, id);
   return id;
 }

@@ -66,7 +66,7 @@ export interface EtcdStoreOptions extends StoreOptions {
   readonly form: StoredForm;
   /** Called when the content was loaded or replaced. */
   readonly onLoaded: () => Promise<void>;
-  readonly leases: { for(seconds: number): Promise<number>; forget(): void };
+  readonly leases: { for(seconds: number): Promise<number>; forget(id: number): void };
   readonly health: EtcdHealth;
   readonly servers: ServerLeases;
 }
@@ -225,8 +225,10 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
   }
 
   async #sendNow(changes: readonly Change[], isRepeated = false): Promise<number> {
+    let transaction: TxnRequest | undefined;
     try {
-      const { succeeded, responses, header } = await this.#client.txn(await this.#transactionOf(changes));
+      transaction = await this.#transactionOf(changes);
+      const { succeeded, responses, header } = await this.#client.txn(transaction);
       if (!succeeded) {
         throw lostRace(
           changes,
@@ -239,7 +241,9 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
       if (error instanceof StorageError) await this.#ask(this.#feed.catchUp());
       if (error instanceof EtcdError && error.mayBeDone) return await this.#readBack(changes, error);
       if (isRepeated || !isLostLease(error)) throw toStatus(error, true);
-      this.#options.leases.forget();
+      for (const { requestPut } of transaction?.success ?? []) {
+        if (requestPut?.lease !== undefined) this.#options.leases.forget(requestPut.lease);
+      }
       return await this.#sendNow(changes, true);
     } finally {
       for (const { key } of changes) this.#sent.delete(keyText(key));

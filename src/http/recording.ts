@@ -23,7 +23,7 @@ export interface RecordedExchange {
   readonly responseBody?: RecordedBody;
   /** The parts of a watch or of another stream, with the milliseconds since the answer began. */
   readonly stream?: readonly (readonly [ms: number, text: string])[];
-  /** The client or the end of the recording ended the exchange, not the server; or its body is not recorded. */
+  /** The client or the end of the recording ended the exchange, not the server; or a body is not recorded. */
   readonly isCut?: true;
   /** More of the stream follows, on a later line with the same id. */
   readonly isContinued?: true;

@@ -240,7 +240,7 @@ function hasLostManagers(object: ApiObject): boolean {
 type Problem = Pick<Finding, 'level' | 'rule' | 'message' | 'field'>;
 
 const TOO_LARGE_TO_APPLY: Problem = {
-  level: 'error',
+  level: 'warning',
   rule: 'invalid',
   message: 'is too large with its managedFields: it can be created without them, but a server-side apply is rejected',
 };

@@ -58,6 +58,8 @@ export interface ServerContext {
   /** Open watches; they end with the cluster. */
   readonly watches: Set<RunningWatch>;
   readonly bookmarks: BookmarkTicker;
+  /** Reports what clients do not see: see the option `onWarning`. */
+  readonly warn: (warning: string) => void;
   readonly settings: ClusterSettings;
   readonly dialectNames: DialectNameCheck;
   /** What runs the pods of the cluster. */

@@ -80,6 +80,7 @@ export function makeContext(parts: ContextParts): ServerContext {
     maxObjectBytes: parts.storage.maxObjectBytes ?? Number.POSITIVE_INFINITY,
     watches: new Set(),
     bookmarks: new BookmarkTicker(clock, store),
+    warn: parts.warn,
     runtimeSlot: parts.external.runtimeSlot,
     hookContextCache: { second: Number.NaN, context: undefined },
     reusableParts: parts.reusableParts,

@@ -43,6 +43,7 @@ export interface ServerWatchStreamOptions {
   readonly journal?: Journal | undefined;
   /** Calls back when bookmarks are due. */
   readonly bookmarkTicker: BookmarkTicker;
+  readonly warn: (warning: string) => void;
   /** The open watches of the cluster; the stream removes itself when it ends. */
   readonly watches: Set<RunningWatch>;
   /** The storage key of the watched resource. */
@@ -258,8 +259,11 @@ export class ServerWatchStream implements RunningWatch, CancellableTimeoutStream
    */
   #fail(error: unknown): ServerWatchEvent {
     this.#end();
-    const { status } = StatusError.is(error) ? error : errors.internal(messageOf(error), error);
-    return { type: 'ERROR', object: status };
+    if (StatusError.is(error)) return { type: 'ERROR', object: error.status };
+    const { storageKey, warn } = this.#options;
+    const message = messageOf(error);
+    warn(`a watch of ${storageKey} failed: ${message}`);
+    return { type: 'ERROR', object: errors.internal(message, error).status };
   }
 
   /** Called without an event when the cursor has expired. */

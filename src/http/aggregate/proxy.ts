@@ -75,7 +75,7 @@ export async function proxyRequest(
   try {
     const reached = resolveAggregation(aggregator.aggregation, remote.api, aggregator.view);
     url = `${reached.address}${pathAndQuery(request.url)}`;
-    const headers = forwardedHeaders(exchange, remoteUserHeaders(user ?? ADMINISTRATOR, reached.joinsHeaders));
+    const headers = forwardedHeaders(exchange, remoteUserHeaders(user ?? ADMINISTRATOR, reached));
     const body = await bodyOf(request);
     const init: RequestInit & { duplex?: 'half' } = {
       method: request.method,

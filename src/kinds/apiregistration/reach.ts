@@ -76,26 +76,33 @@ export function setRemoteUserHeaders(headers: Headers, user: RemoteUser): void {
 
 /**
  * The X-Remote headers of a user, each character a byte of UTF-8. Each group and each value is a header of its own: it may
- * contain a comma. `isJoined`: the server gets them joined by a comma and a space. Throws BadRequest for a user whom the server
- * would take for another one.
+ * contain a comma. Throws BadRequest for a user whom the server would take for another one.
  */
 export function remoteUserHeaders(
   { user, uid, groups = [], extra = {} }: RemoteUser,
-  isJoined = false,
+  { joinsHeaders = false }: RemoteUserOptions = {},
 ): [string, string][] {
   const headers: [string, string][] = [];
-  const add = (name: string, value: string, isListed = isJoined): void => {
-    if (!isHeaderText(value) || (isListed && value.includes(', ')))
-      throw errors.badRequest(`no header ${name} can carry ${quote(value)}`);
+  const add = (name: string, value: string): void => {
+    if (!isHeaderText(value)) throw errors.badRequest(`no header ${name} can carry ${quote(value)}`);
     headers.push([name, toHeaderBytes(value)]);
   };
-  add('X-Remote-User', user, false);
-  if (uid) add('X-Remote-Uid', uid, false);
-  for (const group of groups) add('X-Remote-Group', group);
+  const addListed = (name: string, value: string): void => {
+    if (joinsHeaders && value.includes(', ')) throw errors.badRequest(`no header ${name} can carry ${quote(value)}`);
+    add(name, value);
+  };
+  add('X-Remote-User', user);
+  if (uid) add('X-Remote-Uid', uid);
+  for (const group of groups) addListed('X-Remote-Group', group);
   for (const [key, values] of Object.entries(extra)) {
-    for (const value of values) add(`X-Remote-Extra-${escapeHeaderName(key)}`, value);
+    for (const value of values) addListed(`X-Remote-Extra-${escapeHeaderName(key)}`, value);
   }
   return headers;
+}
+
+interface RemoteUserOptions {
+  /** The server gets repeated headers joined by a comma and a space. */
+  readonly joinsHeaders?: boolean;
 }
 
 /** The user in X-Remote headers. */

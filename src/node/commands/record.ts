@@ -17,11 +17,11 @@ import {
   recordingLine,
   resolvedPath,
 } from '../../http/recording.js';
-import { bodyTooLarge, MAX_BODY_BYTES } from '../../protocol/value-limits.js';
+import { MAX_BODY_BYTES } from '../../protocol/value-limits.js';
 import { formatTime } from '../../text/time/time.js';
+import { JoinedBytes } from '../../util/bytes.js';
 import { systemClock } from '../../util/clock.js';
 import { messageOf } from '../../util/message-of.js';
-import { readWholeBody } from '../incoming-request.js';
 import { type CommandOptions, defineCommand, UsageError } from './command.js';
 import { errorLine } from './manifest-input.js';
 import { addressIn, KUBECONFIG_OPTIONS, type KubeconfigConnection, kubeconfigConnection } from './open-cluster.js';
@@ -184,14 +184,11 @@ class Recorder {
 
   async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const started = this.#begin(request);
-    const body = await readWholeBody(request, MAX_BODY_BYTES);
-    if (body === undefined) {
-      // The rest is read, so that the client reads the answer.
-      request.resume();
-      const { code, message, reason } = bodyTooLarge();
-      return sendStatus(response, code, message, reason);
-    }
-    const outgoing = await this.#send(request, body.length > 0 ? { 'content-length': String(body.length) } : {});
+    const chunks: AsyncIterableIterator<Buffer> = request[Symbol.asyncIterator]();
+    const { body, isWhole } = await readBeginning(chunks);
+    const length = isWhole ? String(body.length) : request.headers['content-length'];
+    const framing = length === undefined ? { 'transfer-encoding': 'chunked' } : { 'content-length': length };
+    const outgoing = await this.#send(request, body.length > 0 ? framing : {});
     // The client may have left while the token was awaited.
     if (response.destroyed) return void outgoing.on('error', () => undefined).destroy();
     response.on('close', () => outgoing.destroy());
@@ -200,11 +197,13 @@ class Recorder {
       outgoing.on('response', resolve).on('error', reject);
       // Also after a response with the status 101, for which there is no other event.
       outgoing.on('close', () => reject(new Error('socket hang up')));
-      outgoing.end(body);
+      if (isWhole) outgoing.end(body);
+      else sendLong(body, chunks, outgoing).catch(reject);
     });
-    const recorded = {
+    const recorded: RecordedExchange = {
       ...started,
-      ...(body.length > 0 ? { requestBody: recordedBody(body, started.path, request) } : {}),
+      ...(isWhole && body.length > 0 ? { requestBody: recordedBody(body, started.path, request) } : {}),
+      ...(isWhole ? {} : { isCut: true }),
       status: answer.statusCode ?? 0,
       responseHeaders: recordedHeaders(answer),
     };
@@ -229,7 +228,9 @@ class Recorder {
   /** Passes the answer on and records it. */
   async #pass(recorded: RecordedExchange, answer: IncomingMessage, response: ServerResponse): Promise<void> {
     const isStream = isWatchPath(recorded.path) || /[?&]follow=(?:true|1)\b/.test(recorded.path);
-    const content = isStream ? new StreamContent() : new BodyContent(recorded.path, answer);
+    const content = isStream
+      ? new StreamContent()
+      : new BodyContent((bytes) => recordedBody(bytes, recorded.path, answer));
     const write = (isCut: boolean): Promise<void> | undefined => {
       if (!this.#open.delete(entry)) return undefined;
       return this.#finish({ ...recorded, ...content.take(), ...(isCut || content.isDropped ? { isCut: true } : {}) });
@@ -242,7 +243,7 @@ class Recorder {
         if (content.isLong) await this.#write({ ...recorded, ...content.take(), isContinued: true });
         if (!response.write(chunk)) await drained(response);
       }
-      // A client that sends many requests waits for a slow disk.
+      // Waits for the file, so that a slow disk slows clients.
       await write(false);
       response.end();
     } catch (error) {
@@ -264,6 +265,25 @@ class Recorder {
     if (!file.writable || file.write(recordingLine(exchange))) return;
     await drained(file);
   }
+}
+
+/** Reads a body until it is longer than what an API server reads for an object: it is not whole then. */
+async function readBeginning(chunks: AsyncIterator<Buffer>): Promise<{ body: Uint8Array; isWhole: boolean }> {
+  const body = new JoinedBytes();
+  let isWhole = false;
+  while (!isWhole && body.length <= MAX_BODY_BYTES) {
+    const { done, value } = await chunks.next();
+    isWhole = done === true;
+    if (!isWhole) body.add(value);
+  }
+  return { body: body.bytes(), isWhole };
+}
+
+/** Sends a body and its rest. What the server does not read is dropped, so that the client reads the answer. */
+async function sendLong(begun: Uint8Array, rest: AsyncIterable<Buffer>, outgoing: Writable): Promise<void> {
+  if (!outgoing.write(begun)) await drained(outgoing);
+  for await (const chunk of rest) if (outgoing.writable && !outgoing.write(chunk)) await drained(outgoing);
+  outgoing.end();
 }
 
 /** Resolves when a stream takes more, or is closed. */
@@ -314,14 +334,12 @@ const MAX_BODY = 64 << 20;
 class BodyContent {
   readonly isLong = false;
   isDropped = false;
-  readonly #path: string;
-  readonly #answer: IncomingMessage;
+  readonly #recorded: (bytes: Uint8Array) => RecordedBody;
   #chunks: Buffer[] = [];
   #length = 0;
 
-  constructor(path: string, answer: IncomingMessage) {
-    this.#path = path;
-    this.#answer = answer;
+  constructor(recorded: (bytes: Uint8Array) => RecordedBody) {
+    this.#recorded = recorded;
   }
 
   add(chunk: Buffer): void {
@@ -333,14 +351,13 @@ class BodyContent {
 
   take(): Pick<RecordedExchange, 'responseBody'> {
     if (this.isDropped) return {};
-    return { responseBody: recordedBody(Buffer.concat(this.#chunks), this.#path, this.#answer) };
+    return { responseBody: this.#recorded(Buffer.concat(this.#chunks)) };
   }
 }
 
 /** Bodies in JSON can be compared and read, so clients that accept JSON and other encodings get JSON. */
 function acceptHeader({ headers }: IncomingMessage): { readonly accept?: string } {
-  const clauses = headers.accept?.split(',') ?? [];
-  const readable = clauses.filter((clause) => !/protobuf|cbor/.test(clause));
+  const readable = headers.accept?.split(',').filter((clause) => !/protobuf|cbor/.test(clause)) ?? [];
   return readable.length === 0 ? {} : { accept: readable.join(',') };
 }
 

@@ -167,7 +167,7 @@ function skipReason({ path, isUpgrade, stream, responseBody, isCut }: RecordedEx
   if (!isResourcePath(path)) return 'not an object';
   if (isUpgrade === true) return 'an upgraded connection';
   if (stream !== undefined && !isWatchPath(path)) return 'a stream';
-  if (isCut === true && stream === undefined) return 'an answer that is cut';
+  if (isCut === true && stream === undefined) return 'an exchange that is cut';
   if (typeof responseBody === 'object') return 'not JSON';
   return undefined;
 }

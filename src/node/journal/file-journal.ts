@@ -153,11 +153,12 @@ export class FileJournal implements Journal {
       const text = encodeDeletion(record, this.#reserve);
       try {
         this.#append(text);
+        this.#reserve?.noteChange(this.#reserve.isFull ? text.length : encodeRecord(record).length);
         return;
       } catch (error) {
         if (!isOutOfSpace(error)) throw error;
         this.#abortCheckpoint(error);
-        if (this.#reserve?.isLow === true && this.#compactInReserve(record, stateBefore)) continue;
+        if (this.#reserve?.isLow === true && this.#compactInReserve(stateBefore)) continue;
         if (this.#reserve?.release(Buffer.byteLength(text)) !== true) throw error;
         this.#refuse(DISK_FULL, error);
       }
@@ -168,10 +169,12 @@ export class FileJournal implements Journal {
   #appendOther(record: JournalRecord, stateBefore: () => JournalState): void {
     try {
       this.#fillReserve();
-      this.#append(encodeRecord(record));
+      const text = encodeRecord(record);
+      this.#append(text);
+      this.#reserve?.noteChange(text.length);
       this.#refusal = undefined;
     } catch (error) {
-      if (!isOutOfSpace(error) || !this.#compactInReserve(record, stateBefore)) throw error;
+      if (!isOutOfSpace(error) || !this.#compactInReserve(stateBefore)) throw error;
       this.#appendOther(record, stateBefore);
     }
   }
@@ -316,9 +319,9 @@ export class FileJournal implements Journal {
     }
   }
 
-  /** The same in the space of the reserve. Returns false if that was tried for the same state. */
-  #compactInReserve({ revision }: JournalRecord, state: () => JournalState): boolean {
-    return this.#checkpointing === undefined && this.#reserve?.lend(revision, () => this.#compactNow(state)) === true;
+  /** The same in the space of the reserve. Returns false if little has changed since that was tried. */
+  #compactInReserve(state: () => JournalState): boolean {
+    return this.#checkpointing === undefined && this.#reserve?.lend(() => this.#compactNow(state)) === true;
   }
 
   /** Starts a new segment. Returns false if it could not be created. */

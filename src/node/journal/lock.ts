@@ -153,9 +153,14 @@ function tryCreate(path: string, text: string): boolean {
 /** Removes the drafts of processes that were killed. A young one may be in use. */
 function removeDrafts(path: string): void {
   const folder = dirname(path);
-  for (const name of nodeFiles.list(folder)) {
-    const draft = join(folder, name);
-    if (DRAFT.test(name) && !wasTouched(draft)) rmSync(draft, { force: true });
+  try {
+    for (const name of nodeFiles.list(folder)) {
+      const draft = join(folder, name);
+      if (DRAFT.test(name) && !wasTouched(draft)) rmSync(draft, { force: true });
+    }
+  } catch (error) {
+    // A draft only takes space. An exception would leave the folder locked by this process, which lives on.
+    if (codeOf(error) === undefined) throw error;
   }
 }
 

@@ -18,6 +18,9 @@ const CHUNK_BYTES = 64 * 1024;
 const LOCK_BYTES = 16 * 1024;
 const LOCK_PART = 1 / 8;
 
+/** The part of the reserve that further changes must save before it is lent again. */
+const RETRY_PART = 1 / 8;
+
 /** Random bytes, because some file systems store zeros without space. Shared by all journals. */
 let chunk: Buffer | undefined;
 
@@ -25,8 +28,8 @@ export class SpaceReserve {
   readonly #file: JournalFile;
   #wanted: number;
   #size: number;
-  /** The revision of the write for which it was lent last. */
-  #triedBefore = 0;
+  /** The bytes of the records and the deleted objects since it was lent last. */
+  #changedBytes = Number.POSITIVE_INFINITY;
 
   /** Opens the file or creates it, without filling it. */
   constructor({ files, folder }: ReservePlace, wanted: number) {
@@ -73,13 +76,18 @@ export class SpaceReserve {
     return true;
   }
 
+  /** Notes a record, or a deleted object: a checkpoint leaves them out. */
+  noteChange(bytes: number): void {
+    this.#changedBytes += bytes;
+  }
+
   /**
-   * Runs with the space of the reserve for a write, and takes back what is free afterwards. Returns false the second time:
-   * a checkpoint that did not fit does not fit before the state has changed.
+   * Runs with the space of the reserve for a checkpoint, and takes back what is free afterwards. Returns false if a checkpoint
+   * would save little more than the last one: it is written, and the reserve is filled again, while all requests wait.
    */
-  lend(revision: number, run: () => void): boolean {
-    if (this.#triedBefore === revision) return false;
-    this.#triedBefore = revision;
+  lend(run: () => void): boolean {
+    if (this.#changedBytes <= this.#wanted * RETRY_PART) return false;
+    this.#changedBytes = 0;
     this.release(this.#size);
     run();
     try {

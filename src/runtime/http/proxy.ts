@@ -99,8 +99,18 @@ function addressOf(url: string, path: string): ProxyAddress {
   const { origin, pathname, search } = new URL(url);
   // What follows is as long in the URL, up to the slashes at the end.
   const whole = withoutLastSlashes(percentDecode(pathname) ?? pathname);
-  const prefix = withoutLastSlashes(whole.slice(0, whole.length - withoutLastSlashes(path).length));
-  return { origin, prefix: encodePath(prefix), path: encodePath(path), query: search };
+  const prefix = encodePath(withoutLastSlashes(whole.slice(0, whole.length - withoutLastSlashes(path).length)));
+  return { origin, prefix, path: encodeBytes(pathname.slice(prefix.length), path) ?? encodePath(path), query: search };
+}
+
+/** A path whose bytes are no UTF-8; undefined if it is another one, or has only characters. */
+function encodeBytes(encoded: string, path: string): string | undefined {
+  if (!path.includes('\ufffd')) return undefined;
+  const bytes = encoded.replace(/%[0-9a-f]{2}|./gis, (found) => {
+    const isByte = /^%[89a-f]/i.test(found);
+    return isByte ? found.toUpperCase() : encodePath(percentDecode(found) ?? found);
+  });
+  return percentDecode(bytes) === path ? bytes : undefined;
 }
 
 const DOT_SEGMENT = /(?:^|\/)\.\.?(?:\/|$)/;

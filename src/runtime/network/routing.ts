@@ -228,9 +228,10 @@ function matchOf(
   return undefined;
 }
 
-/** For pods in the network of a node: the ports of containers are ports of the node. */
+/** For pods in the network of a node: the ports of containers are ports of the node. Init containers end, except sidecars. */
 export function declaredPorts({ spec: { containers, initContainers = [] } }: StoredPod): readonly number[] {
-  return [...initContainers, ...containers].flatMap(({ ports = [] }) =>
+  const sidecars = initContainers.filter(({ restartPolicy }) => restartPolicy === 'Always');
+  return [...sidecars, ...containers].flatMap(({ ports = [] }) =>
     ports.filter(({ protocol }) => protocol === 'TCP').map(({ containerPort }) => containerPort),
   );
 }

@@ -123,8 +123,8 @@ function added(object: ApiObject): ChangeEvent {
 }
 
 /** Options that all streams of a cluster share. */
-function sharedStreamOptions({ clock, bookmarks, watches, store }: ServerContext) {
-  return { clock, bookmarkTicker: bookmarks, watches, journal: store.journal };
+function sharedStreamOptions({ clock, bookmarks, watches, store, warn }: ServerContext) {
+  return { clock, bookmarkTicker: bookmarks, watches, journal: store.journal, warn };
 }
 
 function openStream(parameters: WatchParameters, after: number, initial: ServerWatchEvent[]): ServerWatchStream {

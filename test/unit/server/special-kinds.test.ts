@@ -191,10 +191,13 @@ describe('two versions of one kind', () => {
         if (draft.metadata.name === 'bad') throw new TypeError('the size is missing');
       },
     });
+    const WARNING = 'a watch of gadgets.example.com failed: the size is missing';
     const FAILURE = { reason: 'InternalError', code: 500, message: 'Internal error occurred: the size is missing' };
 
     test('ends a watch with an internal error, but not the write that causes it', async () => {
-      const broken = testCluster({ kinds: [Gadget, BrokenGadget] });
+      const warnings: string[] = [];
+      const onWarning = (warning: string): void => void warnings.push(warning);
+      const broken = testCluster({ kinds: [Gadget, BrokenGadget], onWarning });
       const reader = new Reader(broken.api(BrokenGadget).watch());
       expect(await reader.read()).toBe('waiting');
       await broken.api(Gadget).create({ metadata: { name: 'good' } });
@@ -202,6 +205,7 @@ describe('two versions of one kind', () => {
       await broken.api(Gadget).create({ metadata: { name: 'bad' } });
       expect(await failureOf(reader.read())).toMatchObject(FAILURE);
       expect(await reader.read()).toBe('end');
+      expect(warnings).toEqual([WARNING]);
     });
 
     test('ends a watch with an internal error when the event is durable', async () => {
@@ -217,7 +221,9 @@ describe('two versions of one kind', () => {
         },
         close: async () => undefined,
       };
-      const broken = testCluster({ kinds: [Gadget, BrokenGadget], journal });
+      const warnings: string[] = [];
+      const onWarning = (warning: string): void => void warnings.push(warning);
+      const broken = testCluster({ kinds: [Gadget, BrokenGadget], journal, onWarning });
       const reader = new Reader(broken.api(BrokenGadget).watch());
       expect(await reader.read()).toBe('waiting');
       isDurable = false;
@@ -228,6 +234,7 @@ describe('two versions of one kind', () => {
       await created;
       expect(await failureOf(reader.read())).toMatchObject(FAILURE);
       expect(await reader.read()).toBe('end');
+      expect(warnings).toEqual([WARNING]);
     });
   });
 });

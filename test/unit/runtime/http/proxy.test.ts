@@ -1,5 +1,6 @@
 /** HTTP requests to pods. The expected headers were recorded from a real API server. */
 import { describe, expect, test } from 'vitest';
+import { percentDecode } from '../../../../src/http/path.js';
 import { errors } from '../../../../src/meta/errors.js';
 import { answerConnection } from '../../../../src/runtime/http/answer-connection.js';
 import { fakeRequest, type RequestParts } from './fakes.js';
@@ -16,7 +17,7 @@ interface AskParts extends RequestParts {
 
 async function ask(program: Program, { path = '/', prefix = PREFIX, admitted, ...parts }: AskParts = {}) {
   const request = fakeRequest({ ...parts, path: prefix + path });
-  const connectionPath = admitted ?? decodeURIComponent(path.split('?')[0] ?? '');
+  const connectionPath = admitted ?? percentDecode(path.split('?')[0] ?? '') ?? '';
   let sent: Request | undefined;
   let ended = 0;
   const fetch = async (received: Request): Promise<Response> => {
@@ -64,6 +65,9 @@ describe('a request to a pod', () => {
     ["/!(*)'x", '/%21%28%2A%29%27x'],
     ['/$&+,:;=@~', '/$&+,:;=@~'],
     ['/%C3%A9', '/%C3%A9'],
+    ['/%ff', '/%FF'],
+    ["/%c3%a9%C3'%3f%41%25ff", '/%C3%A9%C3%27%3FA%25ff'],
+    ['/%EF%BF%BD', '/%EF%BF%BD'],
     ['/a..b/.c', '/a..b/.c'],
   ])('for the path %s has the path %s', async (path, expected) => {
     const { sent } = await ask(() => new Response('ok'), { path });

@@ -219,16 +219,24 @@ describe('addresses of Services', () => {
     await self.pod('other/host', '192.168.0.1', { spec: { hostNetwork: true } });
     // Its program is not listening, for example because it starts again.
     const declared = [{ name: 'c', image: 'i', ports: [{ containerPort: 83 }] }];
-    await self.pod('other/starting', '192.168.0.1', { spec: { hostNetwork: true, containers: declared } });
+    const initContainers = [
+      { name: 'sidecar', image: 'i', ports: [{ containerPort: 84 }], restartPolicy: 'Always' as const },
+      { name: 'ended', image: 'i', ports: [{ containerPort: 85 }] },
+    ];
+    await self.pod('other/starting', '192.168.0.1', {
+      spec: { hostNetwork: true, containers: declared, initContainers },
+    });
     self.serve('other/victim');
     self.serve('other/host', 81);
-    const ports = [80, 81, 82, 83].map((port) => ({ name: `p${port}`, port, targetPort: 80 }));
+    const ports = [80, 81, 82, 83, 84, 85].map((port) => ({ name: `p${port}`, port, targetPort: 80 }));
     await self.service('team/web', { externalIPs: ['10.1.0.7', '10.244.0.99', '192.168.0.1'], ports });
     expect(await self.get('http://10.1.0.7/')).toBe('other/victim');
     expect(await self.get('http://10.1.0.7:81/')).toBe(refused('10.1.0.7:81'));
     expect(await self.get('http://10.244.0.99/')).toBe(refused('10.244.0.99:80'));
     expect(await self.get('http://192.168.0.1:81/')).toBe('other/host');
     expect(await self.get('http://192.168.0.1:83/')).toBe(refused('192.168.0.1:83'));
+    expect(await self.get('http://192.168.0.1:84/')).toBe(refused('192.168.0.1:84'));
+    expect(await several(self, 'http://192.168.0.1:85/', 2)).toBe('a b');
     expect(await several(self, 'http://192.168.0.1:82/', 2)).toBe('a b');
   });
 

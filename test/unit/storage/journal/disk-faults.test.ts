@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { createCluster, mergePatch, StatusError } from '../../../../src/index.js';
 import { journalError } from '../../../../src/indexed-db/journal.js';
 import { ConfigMap } from '../../../../src/kinds/index.js';
@@ -101,6 +101,26 @@ describe('a file journal on a full disk', () => {
     const again = createCluster({ journal: simulatedJournal(killed, options) });
     expect(again.resourceVersion).toBe(version);
     expect((await again.api(ConfigMap).list()).items.map(({ metadata }) => metadata.name)).toContain('new');
+  });
+
+  test('tries a checkpoint again only when deletions have saved a part of the reserve', async () => {
+    const { disk, maps } = await fullDisk(300_000);
+    disk.faults = {};
+    const large = Array.from({ length: 4 }, (_, index) => `large-${index}`);
+    for (const name of large) await maps.create({ metadata: { name }, data: text(60_000) });
+    const small = Array.from({ length: 10 }, (_, index) => `small-${index}`);
+    for (const name of small) await maps.create({ metadata: { name } });
+    disk.faults = { capacity: usedBytes(disk) };
+    const opened = vi.spyOn(disk, 'open');
+    const attempts = () => opened.mock.calls.filter(([path]) => path.includes('checkpoint')).length;
+    for (const name of small) {
+      expect(await failureOf(maps.create({ metadata: { name: 'new' } }))).toMatchObject(FULL);
+      await maps.delete(name);
+    }
+    expect(attempts()).toBe(1);
+    for (const name of large) await maps.delete(name);
+    await maps.create({ metadata: { name: 'new' } });
+    expect(attempts()).toBe(2);
   });
 
   test('deletes objects that are together larger than the reserve, and restores the events', async () => {

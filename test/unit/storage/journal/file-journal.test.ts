@@ -279,6 +279,16 @@ describe('a file journal', () => {
     expect(existsSync(draft('b'))).toBe(true);
   });
 
+  test('opens although a draft of a lock file cannot be removed', async () => {
+    const path = newFolder();
+    const draft = join(path, 'lock.a0000000-0000-4000-8000-000000000000');
+    // It is a folder.
+    mkdirSync(draft, { recursive: true });
+    utimesSync(draft, 1, 1);
+    await createCluster({ journal: fileJournal(path) }).close();
+    expect(readdirSync(path)).not.toContain('lock');
+  });
+
   test('takes over a lock whose takeover was interrupted', async () => {
     const path = newFolder();
     await createCluster({ journal: fileJournal(path) }).close();
