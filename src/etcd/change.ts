@@ -2,6 +2,7 @@
 import { allNodePortsOf } from '../kinds/core/v1/service/node-ports.js';
 import type { ApiObject } from '../meta/object.js';
 import { type ObjectKey, StorageError } from '../storage/types.js';
+import type { TxnRequest } from './messages.js';
 
 /** The change of one object in a transaction. */
 export interface Change {
@@ -29,4 +30,8 @@ export function lostRace(changes: readonly Change[], present: readonly number[])
   const change = changes.find(({ before }, at) => present[at] !== before);
   const isCreated = change?.before === 0 && (isService(change) || !changes.some(isService));
   return new StorageError(isCreated ? 'exists' : 'stale');
+}
+
+export function leasesOf(transaction: TxnRequest | undefined): readonly number[] {
+  return transaction?.success.flatMap(({ requestPut }) => requestPut?.lease ?? []) ?? [];
 }

@@ -26,7 +26,7 @@ import {
 import { systemClock } from '../util/clock.js';
 import { invariant } from '../util/invariant.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
-import { type Change, isService, lostRace, nodePortsOf } from './change.js';
+import { type Change, isService, leasesOf, lostRace, nodePortsOf } from './change.js';
 import type { EtcdClient } from './client.js';
 import { startCompaction } from './compactor.js';
 import { EtcdError, isConnectionFailure, isLostLease, toStatus } from './etcd-error.js';
@@ -230,10 +230,8 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
       transaction = await this.#transactionOf(changes);
       const { succeeded, responses, header } = await this.#client.txn(transaction);
       if (!succeeded) {
-        throw lostRace(
-          changes,
-          responses.map(({ responseRange }) => toNumber(responseRange?.kvs[0]?.modRevision ?? 0)),
-        );
+        const present = responses.map(({ responseRange }) => toNumber(responseRange?.kvs[0]?.modRevision ?? 0));
+        throw lostRace(changes, present);
       }
       return await this.#whenApplied(toNumber(header.revision));
     } catch (error) {
@@ -241,9 +239,7 @@ export class EtcdStore extends Store implements SharedAccess, FeedTarget {
       if (error instanceof StorageError) await this.#ask(this.#feed.catchUp());
       if (error instanceof EtcdError && error.mayBeDone) return await this.#readBack(changes, error);
       if (isRepeated || !isLostLease(error)) throw toStatus(error, true);
-      for (const { requestPut } of transaction?.success ?? []) {
-        if (requestPut?.lease !== undefined) this.#options.leases.forget(requestPut.lease);
-      }
+      for (const id of leasesOf(transaction)) this.#options.leases.forget(id);
       return await this.#sendNow(changes, true);
     } finally {
       for (const { key } of changes) this.#sent.delete(keyText(key));

@@ -103,21 +103,26 @@ export function limitUnanswered<Rest extends readonly unknown[]>(
     const needed = unanswered + bytes - limit;
     if (needed <= 0) return true;
     const largest = largestOf(addresses);
-    const victim = largestOf(largest.parts);
-    const [held, mine] = largest === address ? [victim.bytes, own.bytes] : [largest.bytes, address.bytes];
-    const disconnected: Unanswered[] = [];
+    const isOwn = largest === address;
+    const victim = isOwn ? largestOf(largest.parts) : largest;
+    // Those who hold half as much must not disconnect each other in turn.
+    if (victim.bytes < 2 * ((isOwn ? own : address).bytes + bytes)) return false;
+    const parts = isOwn ? [victim] : [...largest.parts.values()];
+    const disconnected: [Unanswered, Holder][] = [];
     let freed = 0;
-    for (const entry of victim.entries) {
-      if (freed >= needed) break;
-      freed += entry.bytes;
-      disconnected.push(entry);
+    for (const part of parts) {
+      for (const entry of part.entries) {
+        if (freed >= needed) break;
+        freed += entry.bytes;
+        disconnected.push([entry, part]);
+      }
     }
-    if (freed < needed || held - freed < mine + bytes || ending + freed > maxBytes / 8) return false;
-    for (const entry of disconnected) {
-      victim.entries.delete(entry);
+    if (freed < needed || ending + freed > maxBytes / 8) return false;
+    for (const [entry, part] of disconnected) {
+      part.entries.delete(entry);
+      count(-entry.bytes, [largest, part]);
       entry.request.disconnect();
     }
-    count(-freed, [largest, victim]);
     ending += freed;
     return true;
   };
@@ -144,10 +149,11 @@ export function limitUnanswered<Rest extends readonly unknown[]>(
   };
 }
 
-/** The source is part of the text: a client can send any header. */
+/** The source is part of the text: a client can send any header. What follows the token has no meaning. */
 function credentialsOf({ headers, peer }: IncomingRequest): string {
   if (peer?.type === 'known') return `certificate ${peer.user.user}`;
-  return `header ${headers.get('authorization') ?? ''}`;
+  const [scheme = '', token = ''] = (headers.get('authorization') ?? '').trim().split(' ', 2);
+  return `${scheme.toLowerCase()} header ${token}`;
 }
 
 function largestOf(holders: ReadonlyMap<string, Holder>): Holder {

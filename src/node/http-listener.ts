@@ -13,6 +13,7 @@ import { HeldBytes } from './held-bytes.js';
 import {
   announcesBody,
   ClientDisconnectedError,
+  hasLeft,
   hasTooManyHeaders,
   type Incoming,
   IncomingRequest,
@@ -144,7 +145,7 @@ const MIN_PART_BYTES = 512;
 const MAX_DRAINED_BYTES = 256 * 1024;
 /** How long an uploading client has to read the response before the connection closes. */
 const LINGER_MS = 500;
-/** The headers of all open requests: both threads keep them until the response ends, those of a watch for hours. */
+/** For the headers of open requests: both threads keep them until the response ends, those of a watch for hours. */
 const MAX_OPEN_HEADER_BYTES = 32 * 1024 * 1024;
 /** Shorter ones do not count. */
 const MIN_LONG_HEADER_BYTES = 16 * 1024;
@@ -195,6 +196,7 @@ class Exchange {
         this.#closeConnectionAfterResponse();
         return this.#send(textAnswer(505, '505 HTTP Version Not Supported: unsupported protocol version'));
       }
+      if (hasLeft(this.#incoming)) return void outgoing.destroy();
       if (hasTooManyHeaders(this.#incoming)) return this.#send(textAnswer(431, '431 Request Header Fields Too Large'));
       const path = pathOfTarget(this.#incoming.url ?? '');
       if (path === undefined) return this.#send(this.#answerWithoutPath());
@@ -327,8 +329,7 @@ class Exchange {
    * read yet.
    */
   #linger(body: string | Uint8Array): void {
-    const outgoing = this.#outgoing;
-    const incoming = this.#incoming;
+    const [outgoing, incoming] = [this.#outgoing, this.#incoming];
     const end = (): void => {
       undo();
       outgoing.end();

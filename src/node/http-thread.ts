@@ -170,6 +170,11 @@ class ForwardedRequests {
         break;
       case 'closed':
         this.#onClosed();
+        // No connection is left. The rest of a body that was arriving never comes.
+        for (const [id, { request }] of this.#open) {
+          request.abort(new ServerClosing());
+          request.receiveBody({ type: 'body', id, isCut: true });
+        }
         break;
       default:
         unreachable(message);

@@ -4,6 +4,7 @@
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
+import type { Socket } from 'node:net';
 import { errors, type StatusError } from '../meta/errors.js';
 import type { HttpHeaders, HttpRequest, Peer } from '../protocol/http.js';
 import { JoinedBytes } from '../util/bytes.js';
@@ -78,6 +79,8 @@ export class IncomingRequest extends AbortableRequest implements HttpRequest {
   readonly url: string;
   readonly headers: IncomingHeaders;
   readonly peer: Peer | undefined;
+  /** Read at once: a connection that is closed has none. */
+  readonly remote: string | undefined;
   readonly isWebSocket: boolean;
   readonly #message: Incoming;
   readonly #onRead: () => void;
@@ -91,17 +94,10 @@ export class IncomingRequest extends AbortableRequest implements HttpRequest {
     this.url = url;
     this.headers = new IncomingHeaders(message);
     this.peer = peer;
+    // An IPv4 client of a server that listens on IPv6.
+    this.remote = socketOf(message)?.remoteAddress?.replace(/^::ffff:/, '');
     this.#message = message;
     this.#onRead = onRead;
-  }
-
-  get remote(): string | undefined {
-    const message = this.#message;
-    const session = isHttp2(message) ? message.stream.session : undefined;
-    if (session?.destroyed === true) return undefined;
-    const { remoteAddress } = session?.socket ?? message.socket;
-    // An IPv4 client of a server that listens on IPv6.
-    return remoteAddress?.replace(/^::ffff:/, '');
   }
 
   /** The size of the request without its body. */
@@ -266,6 +262,23 @@ export function announcesBody(message: Incoming): boolean {
 /** Whether a message came over HTTP/2. Its version does not tell: HTTP/1 requests may claim any. */
 export function isHttp2(message: Incoming): message is Http2ServerRequest {
   return 'stream' in message;
+}
+
+/** Undefined if the session is closed. */
+function socketOf(message: Incoming): Socket | undefined {
+  if (!isHttp2(message)) return message.socket;
+  const { session } = message.stream;
+  return session === undefined || session.destroyed ? undefined : (session.socket as Socket);
+}
+
+/**
+ * Whether the client has closed its connection before the request was read. Nothing tells the address of one that has reset it,
+ * which access checks and the audit log need. A Unix socket has no addresses.
+ */
+export function hasLeft(message: Incoming): boolean {
+  const socket = socketOf(message);
+  if (socket === undefined || socket.destroyed) return true;
+  return socket.remoteAddress === undefined && socket.localAddress !== undefined;
 }
 
 /** Whether other code has read from the message. */

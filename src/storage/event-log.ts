@@ -25,7 +25,7 @@ export interface LogBounds {
   readonly maxBytes?: number;
 }
 
-/** An event without its objects, and the metadata of one object. */
+/** An event without its objects, and the small fields of the metadata of one object. */
 const EVENT_BYTES = 1_000;
 
 /**
@@ -35,13 +35,20 @@ const EVENT_BYTES = 1_000;
 function retainedBytes({ type, object, previous }: StoredEvent): number {
   if (previous === undefined) return EVENT_BYTES;
   const next = type === 'DELETED' ? undefined : object;
-  let bytes = EVENT_BYTES + unsharedBytes(previous.metadata.annotations, next?.metadata.annotations);
+  let bytes = EVENT_BYTES;
   for (const name in previous) {
-    // Its size does not vary much, except for annotations, and for managedFields, which grow with the other fields.
     if (name !== 'metadata') bytes += unsharedBytes(previous[name], next?.[name]);
+  }
+  const { metadata } = previous;
+  for (const field of LARGE_METADATA) {
+    const value = metadata[field];
+    if (value !== undefined) bytes += unsharedBytes(value, next?.metadata[field]);
   }
   return bytes;
 }
+
+/** The fields of metadata whose length clients choose. EVENT_BYTES contains the others. */
+const LARGE_METADATA = ['annotations', 'labels', 'ownerReferences', 'finalizers', 'managedFields'] as const;
 
 /** An event in the log, with the watch events that cursors share. */
 export class LogEntry implements StoredEvent {

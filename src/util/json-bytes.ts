@@ -10,6 +10,8 @@ export const MAX_STORED_BYTES = 1.5 * 1024 * 1024;
 const CONTAINER_BYTES = 40;
 /** A member, and its part of managedFields. */
 const MEMBER_BYTES = 48;
+/** Longer keys are not those of a schema, which all objects share. */
+const MAX_SHARED_KEY = 64;
 /** A character, and the same character in an encoding that is kept with the object. */
 const CHARACTER_BYTES = 2;
 
@@ -23,7 +25,10 @@ export function unsharedBytes(value: unknown, other?: unknown): number {
   const members = value as Readonly<Record<string, unknown>>;
   const others = (typeof other === 'object' && other !== null ? other : {}) as Readonly<Record<string, unknown>>;
   let bytes = CONTAINER_BYTES;
-  for (const key in members) bytes += MEMBER_BYTES + unsharedBytes(members[key], others[key]);
+  for (const key in members) {
+    const keyBytes = key.length > MAX_SHARED_KEY ? key.length * CHARACTER_BYTES : 0;
+    bytes += MEMBER_BYTES + keyBytes + unsharedBytes(members[key], others[key]);
+  }
   return bytes;
 }
 

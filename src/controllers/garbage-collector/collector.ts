@@ -21,8 +21,8 @@ export interface CollectorParts {
   readonly absent: AbsentOwners;
   /** Queues another object. */
   readonly enqueue: (uid: string) => void;
-  /** Queues this object again when the kind is served. */
-  readonly awaitKind: (apiVersion: string, kind: string, uid: string) => void;
+  /** Queues this object again when more kinds are served. */
+  readonly awaitKind: (uid: string) => void;
 }
 
 /** The state of an owner. */
@@ -72,7 +72,7 @@ export class Collector extends ControllerPart<CollectorParts> {
       if (index % OWNERS_PER_TURN === OWNERS_PER_TURN - 1) await nextTurn();
       const state = await this.#ownerState(reference, member);
       if (state === 'unknown') {
-        this.options.awaitKind(reference.apiVersion, reference.kind, uid);
+        this.options.awaitKind(uid);
         return;
       }
       if (state === 'unnameable') return;
@@ -274,6 +274,9 @@ type Absence = 'deleted' | 'not found';
 
 const MAX_REMEMBERED = 500;
 
+/** The length of the fields of an owner reference is not limited. */
+const MAX_KEY_LENGTH = 1_000;
+
 /**
  * Owners that are known not to exist. A uid is never reused, so an absent owner stays absent. Only the most recent ones are
  * kept, for owners with many dependents.
@@ -283,6 +286,7 @@ export class AbsentOwners {
 
   add(owner: OwnerCoordinates, absence: Absence): void {
     const key = keyOf(owner);
+    if (key.length > MAX_KEY_LENGTH) return;
     this.#absences.delete(key);
     this.#absences.set(key, absence);
     if (this.#absences.size <= MAX_REMEMBERED) return;

@@ -6,12 +6,11 @@ import type { InformerEvent } from '../../client/informer.js';
 import { CustomResourceDefinition } from '../../crd/definition/custom-resource-definition.js';
 import type { ApiObject, OwnerReference } from '../../meta/object.js';
 import { nextTurn } from '../../util/clock.js';
-import { getOrInsertComputed } from '../../util/once.js';
 import { type Controller, ControllerPart } from '../runtime/controller.js';
 import type { WorkQueue } from '../runtime/work-queue.js';
 import { AbsentOwners, Collector } from './collector.js';
 import { Graph } from './graph.js';
-import { kindKey, type WatchedKind, WatchedKinds } from './watched-kinds.js';
+import { type WatchedKind, WatchedKinds } from './watched-kinds.js';
 
 /**
  * The number of objects processed concurrently, as in the reference server.
@@ -43,14 +42,14 @@ class GarbageCollection extends ControllerPart {
     observe: (watched, event) => this.#observe(watched, event),
     changed: () => this.#resume(),
   });
-  /** By kind that is not served: the uids of objects with an owner of that kind. */
-  readonly #awaiting = new Map<string, Set<string>>();
+  /** The uids of objects with an owner whose kind is not served. */
+  readonly #awaiting = new Set<string>();
   readonly #collector = new Collector(this.context, {
     graph: this.#graph,
     kinds: this.#kinds,
     absent: this.#absent,
     enqueue: (uid) => this.#collectQueue.add(uid),
-    awaitKind: (apiVersion, kind, uid) => this.#await(kindKey(apiVersion, kind), uid),
+    awaitKind: (uid) => this.#awaiting.add(uid),
   });
   readonly #collectQueue: WorkQueue = this.context.queue(
     async (uid) => {
@@ -112,6 +111,7 @@ class GarbageCollection extends ControllerPart {
   #onDelete({ served }: WatchedKind, { metadata }: ApiObject): void {
     const { uid, name, namespace = '' } = metadata;
     const member = this.#graph.remove(uid);
+    this.#awaiting.delete(uid);
     const dependents = this.#graph.dependentsOf(uid);
     if (dependents !== undefined) {
       this.#absent.add({ apiVersion: served.apiVersion, kind: served.gvk.kind, namespace, name, uid }, 'deleted');
@@ -132,14 +132,10 @@ class GarbageCollection extends ControllerPart {
     return found?.metadata.uid === reference.uid;
   }
 
-  #await(kind: string, uid: string): void {
-    getOrInsertComputed(this.#awaiting, kind, () => new Set()).add(uid);
-  }
-
   /** Queues all objects that wait for a kind, after kinds were added; they wait again if their kind is still missing. */
   #resume(): void {
-    const waiting = [...this.#awaiting.values()];
+    const waiting = [...this.#awaiting];
     this.#awaiting.clear();
-    for (const uids of waiting) for (const uid of uids) this.#collectQueue.add(uid);
+    for (const uid of waiting) this.#collectQueue.add(uid);
   }
 }

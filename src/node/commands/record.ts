@@ -228,9 +228,7 @@ class Recorder {
   /** Passes the answer on and records it. */
   async #pass(recorded: RecordedExchange, answer: IncomingMessage, response: ServerResponse): Promise<void> {
     const isStream = isWatchPath(recorded.path) || /[?&]follow=(?:true|1)\b/.test(recorded.path);
-    const content = isStream
-      ? new StreamContent()
-      : new BodyContent((bytes) => recordedBody(bytes, recorded.path, answer));
+    const content = isStream ? new StreamContent() : new BodyContent(recorded.path, answer);
     const write = (isCut: boolean): Promise<void> | undefined => {
       if (!this.#open.delete(entry)) return undefined;
       return this.#finish({ ...recorded, ...content.take(), ...(isCut || content.isDropped ? { isCut: true } : {}) });
@@ -334,13 +332,13 @@ const MAX_BODY = 64 << 20;
 class BodyContent {
   readonly isLong = false;
   isDropped = false;
-  readonly #recorded: (bytes: Uint8Array) => RecordedBody;
   #chunks: Buffer[] = [];
   #length = 0;
 
-  constructor(recorded: (bytes: Uint8Array) => RecordedBody) {
-    this.#recorded = recorded;
-  }
+  constructor(
+    readonly path: string,
+    readonly answer: IncomingMessage,
+  ) {}
 
   add(chunk: Buffer): void {
     this.#length += chunk.length;
@@ -351,7 +349,7 @@ class BodyContent {
 
   take(): Pick<RecordedExchange, 'responseBody'> {
     if (this.isDropped) return {};
-    return { responseBody: this.#recorded(Buffer.concat(this.#chunks)) };
+    return { responseBody: recordedBody(Buffer.concat(this.#chunks), this.path, this.answer) };
   }
 }
 

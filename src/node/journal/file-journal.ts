@@ -80,10 +80,7 @@ export class FileJournal implements Journal {
     const content = readFolder({ ...this.#settings, ...place });
     this.#failure = undefined;
     this.#group = this.#newGroup();
-    if (content === undefined) {
-      removeObsoleteFiles(place, 0, 0);
-      return undefined;
-    }
+    if (content === undefined) return void removeObsoleteFiles(place, 0, 0);
     const { checkpoint, records, generation, size, oldest } = content;
     this.#segment = Segment.open(place.files, place.folder, content);
     // Replace the damaged checkpoint by its intact part; a copy of the original has been saved.
@@ -143,8 +140,7 @@ export class FileJournal implements Journal {
   }
 
   #append(text: string): void {
-    if (this.#settings.sync === 'each') this.#current().appendAndSync(text, this.#writer);
-    else this.#current().append(text, this.#writer);
+    this.#current()[this.#settings.sync === 'each' ? 'appendAndSync' : 'append'](text, this.#writer);
   }
 
   /** Takes space from the reserve if necessary. */

@@ -1,12 +1,13 @@
 /**
  * Garbage collector, rule by rule, on a clock that does not advance: deletions happen without time passing.
  */
-import { type ClusterOptions, defineKind } from 'orchplane';
+import { type ClusterOptions, defineKind, memoryStorage } from 'orchplane';
 import { controllers, garbageCollector, runControllers } from 'orchplane/controllers';
 import { ClusterRole, ConfigMap, CoreEvent, CustomResourceDefinition, Job, Namespace, Secret } from 'orchplane/kinds';
 import { type TestCluster, testCluster } from 'orchplane/testing';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
+import { liveHeap } from '../../fixtures/live-heap.js';
 
 const MISSING_UID = '11111111-2222-3333-4444-555555555555';
 const HOLD = 'example.com/hold';
@@ -173,6 +174,27 @@ describe('missing owners', () => {
     await defined(cluster);
     await cluster.settle();
     expect(await names(cluster)).toEqual([]);
+  });
+
+  test.each([
+    ['of an unknown kind', (text: string) => ({ kind: text, name: 'g', uid: MISSING_UID })],
+    ['that does not exist', (text: string) => ({ kind: 'ConfigMap', name: 'g', uid: text })],
+  ])('forgets an owner %s with its dependents', async (_, owner) => {
+    await using cluster = testCluster({ storage: memoryStorage({ historyBytes: 1 }) });
+    await using running = runControllers(cluster, [garbageCollector()]);
+    const configMaps = cluster.api(ConfigMap);
+    const createAndDelete = async (count: number) => {
+      const ownerReferences = [{ apiVersion: 'v1', ...owner(`${count}`.padEnd(1e6, 'x')) }];
+      await configMaps.create({ metadata: { name: `a${count}`, ownerReferences } });
+      await running.settle();
+      await configMaps.delete(`a${count}`).catch(() => undefined);
+      await running.settle();
+    };
+    await createAndDelete(0);
+    const before = liveHeap();
+    for (let count = 1; count <= 20; count++) await createAndDelete(count);
+    expect(await names(cluster)).toEqual([]);
+    expect(liveHeap() - before).toBeLessThan(10e6);
   });
 
   test('accepts an owner kind in lower case', async () => {

@@ -97,6 +97,21 @@ describe('limitUnanswered', () => {
     expect(await send(2_048, { user: 'new', remote: '10.0.0.1' })).toMatchObject({ code: 429 });
   });
 
+  test('disconnects a single long request, also one of many credentials', async () => {
+    const { closed, send } = site(800_000);
+    for (let user = 0; user < 10; user++) void send(80_000, { user: `Bearer ${user}` });
+    void send(2_048, { user: 'Bearer admin' });
+    expect(closed).toEqual(['Bearer 0']);
+  });
+
+  test('takes no text after a token for other credentials', async () => {
+    const { closed, send } = site(80_000);
+    for (let count = 0; count < 10; count++) void send(4_000, { user: `Bearer a ${count}` });
+    for (let count = 0; count < 10; count++) void send(4_000, { user: `bearer a  ${count}` });
+    expect(await send(2_048, { user: 'Bearer a' })).toMatchObject({ code: 429 });
+    expect(closed).toEqual([]);
+  });
+
   test('disconnects nothing for a request that gets no room', async () => {
     const { closed, send } = site(800_000);
     for (let count = 0; count < 4; count++) void send(20_480);

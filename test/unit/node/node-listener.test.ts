@@ -92,6 +92,21 @@ describe('createNodeListener', () => {
     expect((await cluster.api(ConfigMap).list()).items).toHaveLength(status === 201 ? 1 : 0);
   });
 
+  test('executes no request of a client that has reset its connection', async () => {
+    const cluster = createCluster();
+    await using site = await open(createNodeListener(cluster));
+    const reset = async (): Promise<void> => {
+      const { socket } = await openConnection(site.port);
+      const head = `POST ${CONFIG_MAPS} HTTP/1.1\r\nHost: evil.com\r\nContent-Length: ${OBJECT.length}\r\n\r\n`;
+      socket.write(head + OBJECT, () => socket.resetAndDestroy());
+      await once(socket, 'close');
+    };
+    for (let count = 0; count < 20; count++) await reset();
+    // It is received after those.
+    expect(await sendRequest(site.url + CONFIG_MAPS, {})).toBe(200);
+    expect((await cluster.api(ConfigMap).list()).items).toEqual([]);
+  });
+
   test('with tokens, accepts requests of all pages', async () => {
     await using site = await open(createNodeListener(createCluster(), { tokens: ADMIN }));
     const headers = { authorization: 'Bearer secret', origin: 'https://a.example', host: 'cluster.example.com' };

@@ -182,6 +182,29 @@ describe('the memory limit of the history', () => {
     expect(store.get(keyOf('a'))).toBe(live);
   });
 
+  test.each([
+    ['labels', (text: string) => ({ labels: { a: text } })],
+    ['long keys', (text: string) => ({ annotations: { [text]: '' } })],
+    ['finalizers', (text: string) => ({ finalizers: [text] })],
+    [
+      'ownerReferences',
+      (text: string) => ({ ownerReferences: [{ apiVersion: 'v1', kind: 'K', name: text, uid: 'u' }] }),
+    ],
+    ['managedFields', (text: string) => ({ managedFields: [{ manager: 'a', fieldsV1: { [`k:${text}`]: {} } }] })],
+  ])('counts %s of metadata', (_, metadataOf) => {
+    const { store } = newStore({ historyBytes: 1_000_000 });
+    let live = create(store, 'a');
+    for (let count = 0; count < 200; count++) {
+      const makeObject = (revision: string): ApiObject => {
+        const { metadata, ...rest } = object('a', Number(revision));
+        return { ...rest, metadata: { ...metadata, ...(metadataOf(revision.padEnd(20_000)) as object) } };
+      };
+      live = store.commit({ type: 'update', key: keyOf('a'), expected: live, makeObject });
+    }
+    expect(bytesInMemory(store)).toBeLessThan(1_000_000);
+    expect(store.changesOf(keyOf('a')).length).toBeLessThan(50);
+  });
+
   test('drops old events of a resource because of those of another', () => {
     const { store } = newStore({ historyBytes: 1_000_000 });
     create(store, 'b', 'others');
