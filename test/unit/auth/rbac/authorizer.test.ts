@@ -106,7 +106,7 @@ describe('the cache of the authorizer', () => {
 
   test.each([
     ['one role', 1, 20_000, 300],
-    ['different roles', 20, 1_000, 20],
+    ['different roles', 20, 6_000, 20],
     ['roles small enough for one table, but too many for it', 400, 300, 400],
   ])('does not index large roles again when a binding of the user is written: %s', (_, roles, rules, bindings) => {
     const cluster = fakeCluster();
