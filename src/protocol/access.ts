@@ -56,6 +56,17 @@ export interface AccessRule {
   readonly nonResourceURLs?: readonly string[];
 }
 
+/** The length of a rule as JSON, approximately. */
+export function charactersIn(rule: AccessRule): number {
+  // Stored lists may be null.
+  const { verbs, apiGroups, resources, resourceNames, nonResourceURLs } = rule;
+  let characters = 16;
+  for (const words of [verbs, apiGroups, resources, resourceNames, nonResourceURLs]) {
+    if (words) for (const word of words) characters += word.length + 3;
+  }
+  return characters;
+}
+
 export interface AccessRules {
   readonly resourceRules: readonly AccessRule[];
   readonly nonResourceRules: readonly AccessRule[];

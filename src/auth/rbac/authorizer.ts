@@ -13,7 +13,7 @@ import { quote } from '../../text/go/go-text.js';
 import { copyText } from '../../util/copy-text.js';
 import type { Authorizer, AuthorizerContext, AuthorizerFactory } from '../authorizer.js';
 import { type Binding, Bindings, Grant } from './bindings.js';
-import { type Report, Roles } from './roles.js';
+import { type Report, type Role, Roles } from './roles.js';
 
 /**
  * Allows exactly what roles grant.
@@ -30,6 +30,8 @@ const MAX_NAMESPACES = 10_000;
 const LONGEST_NAMESPACE = 253;
 /** After so many reports, objects are reported again. */
 const MAX_REPORTED = 10_000;
+/** The reference server lists the rules of a role once for each binding to it. Beyond this length they are not repeated. */
+const MAX_REPEATED_CHARACTERS = 2 ** 20;
 const NO_BINDINGS = new Bindings('', () => undefined);
 
 class RbacAuthorizer implements Authorizer {
@@ -66,10 +68,18 @@ class RbacAuthorizer implements Authorizer {
     const resourceRules: AccessRule[] = [];
     const nonResourceRules: AccessRule[] = [];
     const dangling: Binding[] = [];
+    const listed = new Set<Role>();
+    let repeated = 0;
     for (const binding of this.#bindingsOf(user, namespace)) {
       const role = binding.role(this.#roles);
-      if (role === undefined) dangling.push(binding);
-      for (const rule of role?.rules ?? []) {
+      if (role === undefined) {
+        dangling.push(binding);
+        continue;
+      }
+      if (listed.has(role)) repeated += role.characters;
+      if (listed.has(role) && repeated > MAX_REPEATED_CHARACTERS) continue;
+      listed.add(role);
+      for (const rule of role.rules) {
         if ((rule.resources ?? []).length > 0) resourceRules.push(rule);
         else nonResourceRules.push(rule);
       }

@@ -98,6 +98,13 @@ export function isBefore(left: Grant, right: Grant): boolean {
 /** Up to this many bindings, querying each role is faster than building a combined table. */
 const MAX_UNINDEXED = 3;
 
+/**
+ * A combined table is rebuilt when a binding of the subject is written, so its size is limited, and that of each role in
+ * it. Other roles are queried one by one: their own tables change only with them.
+ */
+const MAX_COMBINED = 50_000;
+const MAX_COMBINED_ROLE = 1_000;
+
 const NONE: readonly Binding[] = Object.freeze([]);
 
 /** All grants of one user or group in one scope. */
@@ -105,6 +112,8 @@ class Grants {
   #list: Grant[] = [];
   #isSorted = true;
   #table: RuleTable<Grant> | undefined;
+  /** The first grants of the roles that are not in the table, sorted. */
+  #separate: readonly Grant[] = [];
   #dangling: readonly Binding[] = NONE;
   /** The roles that the table was built from, one for each grant, and the role versions for which that was verified. */
   #roles: readonly (Role | undefined)[] = [];
@@ -139,11 +148,13 @@ class Grants {
 
   find(attributes: AccessAttributes, roles: Roles): Grant | undefined {
     const grants = this.all();
-    if (grants.length > MAX_UNINDEXED) return this.#combinedTable(roles).find(attributes);
-    for (const grant of grants) {
+    const isCombined = grants.length > MAX_UNINDEXED;
+    const found = isCombined ? this.#combinedTable(roles).find(attributes) : undefined;
+    for (const grant of isCombined ? this.#separate : grants) {
+      if (found !== undefined && isBefore(found, grant)) return found;
       if (grant.binding.role(roles)?.table.find(attributes) !== undefined) return grant;
     }
-    return undefined;
+    return found;
   }
 
   /** Bindings to roles that do not exist. */
@@ -166,7 +177,22 @@ class Grants {
     this.#namespaceVersion = roles.namespaceVersion;
     if (this.#table !== undefined && present.every((role, index) => role === this.#roles[index])) return this.#table;
     const table = new RuleTable<Grant>(isBefore);
-    for (const [index, grant] of grants.entries()) table.add(present[index]?.rules ?? [], grant);
+    const separate: Grant[] = [];
+    const added = new Set<Role>();
+    let left = MAX_COMBINED;
+    for (const [index, grant] of grants.entries()) {
+      const role = present[index];
+      // The first grant of a role wins.
+      if (role === undefined || added.has(role)) continue;
+      added.add(role);
+      if (role.size > Math.min(left, MAX_COMBINED_ROLE)) {
+        separate.push(grant);
+        continue;
+      }
+      left -= role.size;
+      table.add(role.rules, grant);
+    }
+    this.#separate = separate;
     this.#roles = present;
     this.#table = table;
     this.#dangling = grants.filter((_, index) => present[index] === undefined).map(({ binding }) => binding);

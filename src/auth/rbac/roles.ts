@@ -14,7 +14,7 @@ import {
   sourcesOf,
 } from '../../kinds/rbac/role-rules.js';
 import type { ApiObject } from '../../meta/object.js';
-import type { AccessRule } from '../../protocol/access.js';
+import { type AccessRule, charactersIn } from '../../protocol/access.js';
 import { sameItems } from '../../util/arrays.js';
 import { getOrInsertComputed } from '../../util/once.js';
 import type { AuthorizerContext } from '../authorizer.js';
@@ -24,6 +24,8 @@ import { RuleTable } from './rule-table.js';
 export class Role {
   readonly rules: readonly AccessRule[];
   #table: RuleTable<Role> | undefined;
+  #size: number | undefined;
+  #characters: number | undefined;
 
   constructor(rules: readonly AccessRule[]) {
     this.rules = rules;
@@ -36,6 +38,24 @@ export class Role {
     }
     return this.#table;
   }
+
+  /** The work of adding the rules to a table, in words. */
+  get size(): number {
+    this.#size ??= this.rules.reduce((sum, rule) => sum + sizeOf(rule), 0);
+    return this.#size;
+  }
+
+  /** The length of the rules as JSON, approximately. */
+  get characters(): number {
+    this.#characters ??= this.rules.reduce((sum, rule) => sum + charactersIn(rule), 0);
+    return this.#characters;
+  }
+}
+
+function sizeOf({ verbs, apiGroups, resources, resourceNames, nonResourceURLs }: AccessRule): number {
+  // Names are added to each resource.
+  const named = (resources?.length ?? 0) * Math.max(1, resourceNames?.length ?? 0);
+  return 1 + verbs.length + (apiGroups?.length ?? 0) + named + (nonResourceURLs?.length ?? 0);
 }
 
 /** Reports an object with parts that cannot be read. */

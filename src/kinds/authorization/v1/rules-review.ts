@@ -3,6 +3,7 @@
  */
 
 import { errors } from '../../../meta/errors.js';
+import { type AccessRule, charactersIn } from '../../../protocol/access.js';
 import { defineBuiltIn } from '../../define-kind.js';
 import {
   type SelfSubjectRulesReviewKind,
@@ -12,6 +13,9 @@ import {
 
 export interface SelfSubjectRulesReview extends SelfSubjectRulesReviewObject {}
 
+/** The limit of the rules in a response: a user may have many bindings to large roles. */
+const MAX_CHARACTERS = 8 * 2 ** 20;
+
 export const SelfSubjectRulesReview: SelfSubjectRulesReviewKind<SelfSubjectRulesReview> = defineBuiltIn({
   ...selfSubjectRulesReviewBase,
   verbs: ['create'],
@@ -19,7 +23,17 @@ export const SelfSubjectRulesReview: SelfSubjectRulesReviewKind<SelfSubjectRules
     create(draft, { access, user }) {
       const { namespace = '' } = draft.spec;
       if (namespace === '') throw errors.badRequest('no namespace on request');
-      const { resourceRules, nonResourceRules, incomplete = false, error } = access.rules(user, namespace);
+      const { incomplete = false, error, ...all } = access.rules(user, namespace);
+      let left = MAX_CHARACTERS;
+      const fits = (rule: AccessRule): boolean => {
+        if (left >= 0) left -= charactersIn(rule);
+        return left >= 0;
+      };
+      const resourceRules = all.resourceRules.filter(fits);
+      const nonResourceRules = all.nonResourceRules.filter(fits);
+      const isCut = left < 0;
+      const problems = [error, isCut ? `rules beyond ${MAX_CHARACTERS} characters are left out` : undefined];
+      const evaluationError = problems.filter((problem) => problem !== undefined).join('; ');
       // The response does not repeat the request's spec.
       return {
         ...draft,
@@ -28,8 +42,8 @@ export const SelfSubjectRulesReview: SelfSubjectRulesReviewKind<SelfSubjectRules
         status: {
           resourceRules,
           nonResourceRules,
-          incomplete,
-          ...(error === undefined ? {} : { evaluationError: error }),
+          incomplete: incomplete || isCut,
+          ...(evaluationError === '' ? {} : { evaluationError }),
         },
       };
     },

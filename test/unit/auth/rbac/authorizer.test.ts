@@ -12,6 +12,7 @@ import {
 } from '../../../../src/kinds/rbac/role-rules.js';
 import { kubernetesDialect, orchDialect } from '../../../../src/meta/dialect.js';
 import type { ResourceAttributes } from '../../../../src/protocol/access.js';
+import { cpuTimer } from '../../../fixtures/cpu-time.js';
 import { liveHeap } from '../../../fixtures/live-heap.js';
 import { fakeCluster } from './fake-cluster.js';
 import { type BindingObject, GROUP, type RoleObject } from './random-policies.js';
@@ -102,6 +103,51 @@ describe('the cache of the authorizer', () => {
     expect(asks('g7', 'pods').reason).toContain('ClusterRoleBinding "r07"');
     expect(asks('none', 'pods')).toEqual({ allowed: false, reason: `RBAC: clusterrole.${GROUP} "r09" not found` });
   });
+
+  test.each([
+    ['one role', 1, 20_000, 300],
+    ['different roles', 20, 6_000, 20],
+    ['roles small enough for one table, but too many for it', 400, 300, 400],
+  ])('does not index large roles again when a binding of the user is written: %s', (_, roles, rules, bindings) => {
+    const cluster = fakeCluster();
+    for (let at = 0; at < roles; at++) {
+      const ofRole = Array.from({ length: rules }, (_unused, index) => read(`x${at}-${index}`, 'pods')).flat();
+      cluster.put(CLUSTER_ROLES, role(`r${at}`, ofRole));
+    }
+    const nameOf = (at: number) => `b${String(at).padStart(3, '0')}`;
+    for (let at = 0; at < bindings; at++) {
+      cluster.put(CLUSTER_ROLE_BINDINGS, bind(nameOf(at), `r${at % roles}`, { user: 'u' }));
+    }
+    const access = createClusterAuthorizer(rbac(), cluster);
+    const asks = (resource: string) => access.decide({ user: 'u' }, attributesOf('get', resource));
+    const allowedBy = (at: number) =>
+      `RBAC: allowed by ClusterRoleBinding "${nameOf(at)}" of ClusterRole "r${at % roles}" to User "u"`;
+    expect(asks('pods').reason).toBe(allowedBy(0));
+    cluster.put(CLUSTER_ROLES, role('small', read('secrets')));
+    const spentMs = cpuTimer();
+    for (let time = 0; time < 10; time++) {
+      cluster.put(CLUSTER_ROLE_BINDINGS, bind(`a${time}`, 'small', { user: 'u' }));
+      expect(asks('pods').reason).toBe(allowedBy(0));
+      expect(asks(`x${roles - 1}-7`).reason).toBe(allowedBy(roles - 1));
+      expect(asks('secrets').reason).toContain('"a0" of ClusterRole "small"');
+      expect(asks('other').allowed).toBe(false);
+    }
+    expect(spentMs()).toBeLessThan(1_500);
+  });
+
+  test('names the first binding that allows an access, whether its role is large or small', () => {
+    const cluster = fakeCluster();
+    const many = Array.from({ length: 2_000 }, (_, at) => `x${at}`);
+    cluster.put(CLUSTER_ROLES, role('large', read('pods', ...many)));
+    cluster.put(CLUSTER_ROLES, role('small', read('pods')));
+    const access = createClusterAuthorizer(rbac(), cluster);
+    const names = ['b8', 'b7', 'b6', 'b5', 'b4', 'b3', 'b2', 'b1'];
+    for (const [at, name] of names.entries()) {
+      cluster.put(CLUSTER_ROLE_BINDINGS, bind(name, at % 3 === 1 ? 'small' : 'large', { user: 'u' }));
+      expect(access.decide({ user: 'u' }, attributesOf('get', 'pods')).reason).toContain(`"${name}" of`);
+    }
+    expect(access.decide({ user: 'u' }, attributesOf('get', 'x1')).reason).toContain('"b2" of ClusterRole "large"');
+  });
 });
 
 describe('an aggregated role', () => {
@@ -186,6 +232,20 @@ test('allows administrators every request, and lists their granted rules', () =>
   cluster.remove(CLUSTER_ROLE_BINDINGS, 'cluster-admin');
   expect(access.decide(root, attributesOf('any', 'thing')).allowed).toBe(true);
   expect(access.rules(root, 'a').resourceRules).toHaveLength(2);
+});
+
+test('lists the rules of a role for each binding to it, but not those of a large role', () => {
+  const cluster = fakeCluster();
+  const many = Array.from({ length: 20_000 }, (_, at) => `resource-${at}`);
+  cluster.put(CLUSTER_ROLES, role('large', read(...many)));
+  cluster.put(CLUSTER_ROLES, role('small', read('pods')));
+  for (let at = 0; at < 3; at++) cluster.put(CLUSTER_ROLE_BINDINGS, bind(`a${at}`, 'small', { user: 'u' }));
+  const access = createClusterAuthorizer(rbac(), cluster);
+  expect(access.rules({ user: 'u' }, 'a').resourceRules).toEqual([...read('pods'), ...read('pods'), ...read('pods')]);
+  for (let at = 0; at < 300; at++) cluster.put(CLUSTER_ROLE_BINDINGS, bind(`b${at}`, 'large', { user: 'u' }));
+  const { resourceRules } = access.rules({ user: 'u' }, 'a');
+  expect(resourceRules.filter(({ resources = [] }) => resources.length > 1).length).toBeLessThan(10);
+  expect(resourceRules.at(-1)).toEqual(read(...many)[0]);
 });
 
 test('quotes names like the reference server', () => {

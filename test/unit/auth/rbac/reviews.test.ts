@@ -147,6 +147,31 @@ describe('access reviews with a custom authorizer', () => {
     expect(seen.at(-1)).toEqual({ type: 'path', path: '/x', verb: 'get' });
   });
 
+  test('leaves rules out of a rules review that would be too large', async () => {
+    const resources = Array.from({ length: 100_000 }, (_, at) => `resource-${at}`);
+    const rule = { verbs: ['get'], apiGroups: [''], resources };
+    const statusOf = async (count: number, error?: string) => {
+      const rules = {
+        resourceRules: Array.from({ length: count }, () => rule),
+        nonResourceRules: [{ verbs: ['get'], nonResourceURLs: ['/x'] }],
+        ...(error === undefined ? {} : { error }),
+      };
+      const other = testCluster({ authorizer: () => ({ decide: () => true, rules: () => rules }) });
+      const client = other.with({ as: { user: 'u' } });
+      return (await client.api(SelfSubjectRulesReview).create({ spec: { namespace: 'default' } })).status;
+    };
+    const small = await statusOf(1);
+    expect(small).toMatchObject({ resourceRules: [rule], nonResourceRules: [{ verbs: ['get'] }], incomplete: false });
+    expect(small.evaluationError).toBeUndefined();
+    const spentMs = cpuTimer();
+    const large = await statusOf(10_000, 'it rains');
+    expect(spentMs()).toBeLessThan(2_000);
+    expect(large.resourceRules).toHaveLength(4);
+    expect(large.nonResourceRules ?? []).toEqual([]);
+    expect(large.incomplete).toBe(true);
+    expect(large.evaluationError).toBe('it rains; rules beyond 8388608 characters are left out');
+  });
+
   test('returns incomplete rules if the custom authorizer lists none', async () => {
     const other = testCluster({ authorizer: () => ({ decide: () => true }) });
     const client = other.with({ as: { user: 'u' } });
