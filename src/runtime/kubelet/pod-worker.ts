@@ -93,12 +93,8 @@ export class PodWorker implements PodEnvironment {
     this.network = network;
     this.client = services.clientOf(pod);
     this.texts = podTexts(texts.of(pod.metadata.namespace ?? ''));
-    this.volumes = new PodVolumes(context, {
-      shared,
-      allowsHostPath,
-      pod: () => this.#pod,
-      podIPs: () => this.podIPs(),
-    });
+    const facts = { pod: () => this.#pod, podIPs: () => this.podIPs() };
+    this.volumes = new PodVolumes(context, { shared, allowsHostPath, ...facts });
   }
 
   /** The node rejects the pod, perhaps later. */

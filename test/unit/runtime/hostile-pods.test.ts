@@ -141,7 +141,8 @@ test('a namespace whose containers have long variables leaves room for others, a
   await start('box', 'other');
   expect(await phase('box', 'other')).toBe('Running');
   await cluster.api(Pod).delete('p0', { gracePeriodSeconds: 0 });
-  await running.advance(20_000);
+  await cluster.settle();
+  for (let at = 0; at < 4; at++) await running.advance(10_000);
   expect(await phase('p4')).toBe('Running');
   await cluster.api(Pod).delete('p1', { gracePeriodSeconds: 0 });
   for (const name of ['e0', 'e1', 'e2']) {
