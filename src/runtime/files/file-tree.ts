@@ -35,19 +35,19 @@ const MAX_PATH_LENGTH = 4096;
 const FILE_BYTES = 256;
 const DIRECTORY_BYTES = 64;
 
-/** The memory that volumes take their bytes from. */
-interface VolumeShare {
-  /** False: there is no room. A negative number gives bytes back. */
-  take(bytes: number): boolean;
+/** The memory that volumes take their bytes from, and containers their texts. */
+export interface MemoryShare {
+  /** False: there is no room. A negative number gives back. */
+  take(amount: number): boolean;
 }
 
-const UNLIMITED: VolumeShare = { take: () => true };
+export const UNLIMITED: MemoryShare = { take: () => true };
 
 /**
- * What all volumes of a runtime hold together. A namespace may hold as much as it leaves free: one that fills its share gets half,
+ * What the pods of a runtime hold together, for example in volumes. A namespace may hold as much as it leaves free: one that fills its share gets half,
  * the next one half of the rest.
  */
-export class VolumeMemory {
+export class SharedMemory {
   readonly #limit: number;
   #used = 0;
   readonly #usedBy = new Map<string, number>();
@@ -57,14 +57,14 @@ export class VolumeMemory {
   }
 
   /** The share of a namespace. Empty: that of the volumes that belong to none. */
-  of(namespace: string): VolumeShare {
-    return { take: (bytes) => this.#take(namespace, bytes) };
+  of(namespace: string): MemoryShare {
+    return { take: (amount) => this.#take(namespace, amount) };
   }
 
-  #take(namespace: string, bytes: number): boolean {
-    const own = (this.#usedBy.get(namespace) ?? 0) + bytes;
-    const used = this.#used + bytes;
-    if (bytes > 0 && own > this.#limit - used) return false;
+  #take(namespace: string, amount: number): boolean {
+    const own = (this.#usedBy.get(namespace) ?? 0) + amount;
+    const used = this.#used + amount;
+    if (amount > 0 && own > this.#limit - used) return false;
     this.#used = used;
     if (own === 0) this.#usedBy.delete(namespace);
     else this.#usedBy.set(namespace, own);
@@ -82,7 +82,7 @@ export class MemoryVolume implements Volume {
   readonly medium: string | undefined;
   readonly isShared: boolean;
   /** What this volume and others share. */
-  readonly memory: VolumeShare;
+  readonly memory: MemoryShare;
   readonly #maxBytes: number;
   readonly #entries = new Map<string, FileEntry>();
   /** The number of files below each directory. */
@@ -92,7 +92,7 @@ export class MemoryVolume implements Volume {
 
   constructor(
     { hostPath, medium, isShared = false, maxBytes = MAX_VOLUME_BYTES }: MemoryVolumeOptions = {},
-    memory: VolumeShare = UNLIMITED,
+    memory: MemoryShare = UNLIMITED,
   ) {
     this.hostPath = hostPath;
     this.medium = medium;
@@ -149,10 +149,10 @@ export class MemoryVolume implements Volume {
 
 /** The volumes in memory that live as long as a pod or one of its containers. */
 export class OwnVolumes {
-  readonly #memory: VolumeShare;
+  readonly #memory: MemoryShare;
   readonly #volumes = new Set<Volume>();
 
-  constructor(memory: VolumeShare) {
+  constructor(memory: MemoryShare) {
     this.#memory = memory;
   }
 
@@ -173,10 +173,10 @@ export class OwnVolumes {
 
 /** Volumes that outlive pods, shared by all pods of a runtime. */
 export class SharedVolumes {
-  readonly memory: VolumeMemory;
+  readonly memory: SharedMemory;
   readonly #volumes = new Map<string, MemoryVolume>();
 
-  constructor(memory: VolumeMemory) {
+  constructor(memory: SharedMemory) {
     this.memory = memory;
   }
 

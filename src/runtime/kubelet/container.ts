@@ -142,26 +142,22 @@ export class KubeletContainer {
       return;
     }
     const root = this.#pod.volumes.own.create();
+    const budget = new TextBudget(this.#pod.texts);
     try {
-      this.#begin(spec, image, root);
+      this.#begin(spec, image, root, budget);
     } catch (error) {
       this.#pod.volumes.own.release(root);
+      budget.release();
       const reason = error instanceof SetupError ? 'CreateContainerConfigError' : 'RunContainerError';
       this.#wait({ reason, message: messageOf(error) }, FIRST_BACK_OFF_MS);
       this.#event('Warning', 'Failed', `Error: ${messageOf(error)}`);
     }
   }
 
-  #begin(spec: ContainerSpec, image: ProcessImage, root: MemoryVolume): void {
+  #begin(spec: ContainerSpec, image: ProcessImage, root: MemoryVolume, budget: TextBudget): void {
     const pod = this.#pod;
-    const budget = new TextBudget(pod.textLength);
-    const env = environmentOf(pod.context, {
-      pod: pod.current(),
-      container: spec,
-      podIPs: pod.podIPs(),
-      allocatable: pod.allocatable(),
-      budget,
-    });
+    const facts = { pod: pod.current(), container: spec, podIPs: pod.podIPs(), allocatable: pod.allocatable() };
+    const env = environmentOf(pod.context, { ...facts, budget });
     const expand = (word: string) => expanded(word, (name) => own(env, name), budget);
     fillRoot(root, pod, spec);
     const files = pod.volumes.treeOf(spec, root, { env, budget });
@@ -204,7 +200,6 @@ export class KubeletContainer {
     const times = { startedAt: pod.context.now(), startedMs: pod.clock.now() };
     const run: ContainerRun = { process, image, ...times, env, files, budget, input, probes, ended: ended.signal };
     this.#run = run;
-    pod.textLength += budget.used;
     this.#isUp = false;
     const ending = process.exit.then((exit) => this.#onExit(run, exit)).finally(() => ended.abort());
     inBackground(pod, ending);
@@ -292,7 +287,7 @@ export class KubeletContainer {
     run.input.close();
     this.#log?.end();
     this.#run = undefined;
-    this.#pod.textLength -= run.budget.used;
+    run.budget.release();
     this.#stopping = undefined;
     this.usage = {};
     this.#isReady = this.role === 'init' && exitCode === 0;
@@ -396,5 +391,6 @@ export class KubeletContainer {
   abandon(): void {
     this.#run?.probes.stop();
     this.#run?.process.kill('SIGKILL');
+    this.#run?.budget.release();
   }
 }

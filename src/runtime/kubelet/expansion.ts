@@ -3,14 +3,17 @@
  * upstream: third_party/forked/golang/expansion/expand.go
  */
 import { own } from '../../util/json.js';
+import { type MemoryShare, UNLIMITED } from '../files/file-tree.js';
 import { SetupError } from './references.js';
 
 /** What the variables, the command, the arguments and the paths of a container may have together: Linux allows 2 MiB. */
 const MAX_LENGTH = 8 * 1024 * 1024;
 /** The same for all containers of a pod: a ConfigMap may be in the variables of thousands. */
 const MAX_POD_LENGTH = 4 * MAX_LENGTH;
-/** What a variable counts besides its name and its value. */
-const VARIABLE_LENGTH = 64;
+/** The same for all pods of a runtime. */
+export const MAX_RUNTIME_LENGTH = 32 * MAX_LENGTH;
+/** What a variable counts besides its name and its value: measured with Node 20, in objects of 5,000 to 110,000. */
+const VARIABLE_LENGTH = 96;
 
 /** The keys and values of a ConfigMap or Secret, and the length of all of them. */
 export interface Variables {
@@ -20,22 +23,23 @@ export interface Variables {
 
 /** Limits the length of texts: variables that contain earlier ones several times grow exponentially. */
 export class TextBudget {
-  readonly #limit: number;
-  #left: number;
+  readonly #memory: MemoryShare;
+  #used = 0;
 
-  /** `others`: what the other containers of the pod use. */
-  constructor(others = 0) {
-    this.#limit = Math.min(MAX_LENGTH, MAX_POD_LENGTH - others);
-    this.#left = this.#limit;
+  /** `memory`: what this container shares with others. */
+  constructor(memory: MemoryShare = UNLIMITED) {
+    this.#memory = memory;
   }
 
-  get used(): number {
-    return this.#limit - this.#left;
+  /** The container does not run any more. Can be called twice. */
+  release(): void {
+    this.#memory.take(-this.#used);
+    this.#used = 0;
   }
 
   /** Returns the value of a variable. Without values, there could be millions. */
   takeVariable(name: string, value: string): string {
-    this.#left -= name.length + VARIABLE_LENGTH;
+    this.#take(name.length + VARIABLE_LENGTH);
     return this.take(value);
   }
 
@@ -50,12 +54,27 @@ export class TextBudget {
   }
 
   #take(length: number): void {
-    this.#left -= length;
-    if (this.#left < 0)
+    if (this.#used + length > MAX_LENGTH)
       throw new SetupError(
-        `argument list too long: the variables and arguments have more than ${this.#limit} characters`,
+        `argument list too long: the variables and arguments have more than ${MAX_LENGTH} characters`,
       );
+    if (!this.#memory.take(length))
+      throw new SetupError('argument list too long: the variables and arguments of other containers leave no room');
+    this.#used += length;
   }
+}
+
+/** What the containers of a pod take from the share of their namespace. */
+export function podTexts(memory: MemoryShare): MemoryShare {
+  let used = 0;
+  return {
+    take: (length) => {
+      const isTooLong = length > 0 && used + length > MAX_POD_LENGTH;
+      if (isTooLong || !memory.take(length)) return false;
+      used += length;
+      return true;
+    },
+  };
 }
 
 /**

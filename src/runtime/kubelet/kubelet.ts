@@ -22,7 +22,7 @@ import type { Activity } from '../../util/activity.js';
 import { nextTurn } from '../../util/clock.js';
 import { printJson } from '../../util/json.js';
 import { getOrInsertComputed } from '../../util/once.js';
-import { SharedVolumes, VolumeMemory } from '../files/file-tree.js';
+import { SharedMemory, SharedVolumes } from '../files/file-tree.js';
 import { METRICS_IMAGE, METRICS_NAMESPACE, metricsServer } from '../metrics-server.js';
 import { createNetwork, type NetworkOptions } from '../network/network.js';
 import { publishServices } from '../network/published-services.js';
@@ -31,6 +31,7 @@ import type { Image, ProcessImage, Usage } from '../program.js';
 import { processImageOf } from '../program-process.js';
 import { AssignedAddresses } from './assigned-addresses.js';
 import { LocalConnections, openConnection } from './connections.js';
+import { MAX_RUNTIME_LENGTH } from './expansion.js';
 import { imageNamed } from './images.js';
 import { rejectionOf } from './node-admission.js';
 import { type KubeletServices, PodWorker } from './pod-worker.js';
@@ -75,7 +76,8 @@ class Kubelet extends ControllerPart<KubeletOptions> implements Activity {
   readonly #services: KubeletServices = {
     context: this.context,
     network: this.#network,
-    shared: new SharedVolumes(new VolumeMemory(this.options.maxVolumeBytes)),
+    shared: new SharedVolumes(new SharedMemory(this.options.maxVolumeBytes)),
+    texts: new SharedMemory(MAX_RUNTIME_LENGTH),
     allowsHostPath: this.options.hostPath,
     imageOf: (pod, name) => this.#imageOf(pod, name),
     allocateAddress: (pod) => this.#allocateAddress(pod),

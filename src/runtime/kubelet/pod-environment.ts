@@ -7,6 +7,7 @@ import { keyOf } from '../../controllers/runtime/shared-informer.js';
 import type { StageEvent } from '../../controllers/stages/stage.js';
 import type { StoredPod } from '../../controllers/workloads/pod-state.js';
 import type { Clock } from '../../util/clock.js';
+import type { MemoryShare } from '../files/file-tree.js';
 import type { PodVolumes } from '../files/pod-volumes.js';
 import type { ClusterNetwork } from '../network/types.js';
 import type { ContainerSpec, ProcessImage } from '../program.js';
@@ -20,8 +21,8 @@ export interface PodEnvironment {
   /** A client with the pod's service account. */
   readonly client: Client;
   readonly hasInitContainers: boolean;
-  /** The characters of the variables, arguments and paths of its running containers. */
-  textLength: number;
+  /** What the variables, arguments and paths of its running containers are taken from. */
+  readonly texts: MemoryShare;
   /** The newest state of the pod. */
   current(): StoredPod;
   containerSpec(name: string): ContainerSpec;

@@ -17,12 +17,13 @@ import type { Clock, Undo } from '../../util/clock.js';
 import { deepEqual } from '../../util/json.js';
 import { getOrInsertComputed } from '../../util/once.js';
 import { commandBudget } from '../commands.js';
-import type { SharedVolumes } from '../files/file-tree.js';
+import type { MemoryShare, SharedMemory, SharedVolumes } from '../files/file-tree.js';
 import { PodVolumes } from '../files/pod-volumes.js';
 import type { ClusterNetwork } from '../network/types.js';
 import type { ContainerSpec, ProcessImage } from '../program.js';
 import { type ContainerRole, KubeletContainer } from './container.js';
 import { executeCommand } from './execute.js';
+import { podTexts } from './expansion.js';
 import type { Rejection } from './node-admission.js';
 import { type CommandResult, inBackground, type PodEnvironment } from './pod-environment.js';
 import { type PodEnd, podStatus } from './pod-status.js';
@@ -34,6 +35,8 @@ export interface KubeletServices {
   readonly context: ControllerContext;
   readonly network: ClusterNetwork;
   readonly shared: SharedVolumes;
+  /** What the texts of containers are taken from. */
+  readonly texts: SharedMemory;
   readonly allowsHostPath: boolean;
   imageOf(pod: StoredPod, image: string): ProcessImage | undefined;
   /** Assigns an address to a pod, whatever its status says. */
@@ -68,7 +71,7 @@ export class PodWorker implements PodEnvironment {
   readonly #timers = new Set<Undo>();
   #pod: StoredPod;
   #podIP: string | undefined;
-  textLength = 0;
+  readonly texts: MemoryShare;
   readonly #files = new WeakMap<StoredPod['spec'], Readonly<Record<string, Uint8Array>>>();
   /** When the node rejects the pod. */
   #rejectAtMs: number | undefined;
@@ -82,19 +85,16 @@ export class PodWorker implements PodEnvironment {
   #isAbandoned = false;
 
   constructor(services: KubeletServices, pod: StoredPod) {
-    const { context, network, shared, allowsHostPath } = services;
+    const { context, network, shared, texts, allowsHostPath } = services;
     this.#services = services;
     this.#pod = pod;
     this.context = context;
     this.clock = context.clock;
     this.network = network;
     this.client = services.clientOf(pod);
-    this.volumes = new PodVolumes(context, {
-      shared,
-      allowsHostPath,
-      pod: () => this.#pod,
-      podIPs: () => this.podIPs(),
-    });
+    this.texts = podTexts(texts.of(pod.metadata.namespace ?? ''));
+    const facts = { pod: () => this.#pod, podIPs: () => this.podIPs() };
+    this.volumes = new PodVolumes(context, { shared, allowsHostPath, ...facts });
   }
 
   /** The node rejects the pod, perhaps later. */

@@ -18,7 +18,7 @@ import {
   runtimeIn,
 } from '../../../src/protocol/connection.js';
 import { builtInCommands } from '../../../src/runtime/commands.js';
-import { FileTree, MemoryVolume, SharedVolumes, VolumeMemory } from '../../../src/runtime/files/file-tree.js';
+import { FileTree, MemoryVolume, SharedMemory, SharedVolumes } from '../../../src/runtime/files/file-tree.js';
 import type { ProcessExit, ProcessImage, Program, ProgramContainer } from '../../../src/runtime/index.js';
 import { ClientOutput } from '../../../src/runtime/kubelet/client-output.js';
 import { InputStream } from '../../../src/runtime/kubelet/container-input.js';
@@ -113,6 +113,44 @@ test('counts the variables of a ConfigMap once, and refuses too many before it c
   expect(spentMs()).toBeLessThan(5_000);
   for (const { state } of (await running.pod('many')).status.containerStatuses ?? [])
     expect(state.waiting?.message).toMatch(/^argument list too long/);
+});
+
+test('a namespace whose containers have long variables leaves room for others, and can use again what ends', async () => {
+  await using running = runningCluster({ idle, ends: () => undefined });
+  const { cluster } = running;
+  await cluster.settle();
+  await cluster.api(Namespace).create({ metadata: { name: 'other' } });
+  await cluster.settle();
+  const start = async (name: string, namespace = 'default', image = 'idle') => {
+    // Each of four containers has almost eight million characters.
+    const envFrom = Array.from({ length: 9 }, (_, at) => ({ prefix: `A${at}`, configMapRef: { name: 'long' } }));
+    const containers = Array.from({ length: 4 }, (_, at) => ({ name: `c${at}`, image, envFrom }));
+    const spec = { restartPolicy: 'Never' as const, containers };
+    await cluster.api(Pod, namespace).create({ metadata: { name }, spec });
+    await cluster.settle();
+  };
+  const phase = async (name: string, namespace = 'default') =>
+    (await cluster.api(Pod, namespace).get(name)).status.phase;
+  for (const namespace of ['default', 'other'])
+    await cluster.api(ConfigMap, namespace).create({ metadata: { name: 'long' }, data: { a: 'x'.repeat(900_000) } });
+  for (let at = 0; at < 5; at++) await start(`p${at}`);
+  const phases = async () => Promise.all([0, 1, 2, 3, 4].map((at) => phase(`p${at}`)));
+  expect(await phases()).toEqual(['Running', 'Running', 'Running', 'Running', 'Pending']);
+  const [, , , refused] = (await running.pod('p4')).status.containerStatuses ?? [];
+  expect(refused?.state.waiting?.message).toMatch(/^argument list too long/);
+  await start('box', 'other');
+  expect(await phase('box', 'other')).toBe('Running');
+  // What the other namespace holds makes the share smaller.
+  await cluster.api(Pod, 'other').delete('box', { gracePeriodSeconds: 0 });
+  await cluster.api(Pod).delete('p0', { gracePeriodSeconds: 0 });
+  await cluster.settle();
+  for (let at = 0; at < 4; at++) await running.advance(10_000);
+  expect(await phase('p4')).toBe('Running');
+  await cluster.api(Pod).delete('p1', { gracePeriodSeconds: 0 });
+  for (const name of ['e0', 'e1', 'e2']) {
+    await start(name, 'default', 'ends');
+    expect(await phase(name)).toBe('Succeeded');
+  }
 });
 
 test('variables of a ConfigMap hide those of services, and are hidden by later ones', async () => {
@@ -348,7 +386,7 @@ test('a namespace that fills its share of the memory of volumes leaves room for 
 });
 
 test('a claimed volume takes the memory of the namespace of its claim', () => {
-  const memory = new VolumeMemory(10_000);
+  const memory = new SharedMemory(10_000);
   const volumes = new SharedVolumes(memory);
   const file = { bytes: new Uint8Array(4_000), mode: 0o644 };
   volumes.claimed('uid', 'team').write('file', file);
