@@ -10,7 +10,9 @@ import type { Kind, ObjectOf } from '../../kinds/kind.js';
 import type { LabelSelectorObject, Labels } from '../../meta/labels.js';
 import { labelSelectorFromObject, matchesLabels, selectsLabels } from '../../meta/labels.js';
 import type { ApiObject, OwnerReference } from '../../meta/object.js';
+import { inTurns } from '../../util/clock.js';
 import { deepEqual } from '../../util/json.js';
+import type { MaybePromise } from '../../util/maybe-promise.js';
 import type { ControllerContext } from '../runtime/controller.js';
 import { ignoring } from '../runtime/expected-errors.js';
 import { type AnyObject, controllerOf, controllerReference, type HasMetadata, type Owner } from '../runtime/owners.js';
@@ -101,6 +103,37 @@ export function matchesSelector(
 /** The API of a generic kind, whose type says nothing about patches. */
 function anyApi(client: Client, kind: Kind, namespace: string | undefined) {
   return client.api(kind as Kind<ApiObject, ApiObject, 'Namespaced'>, namespace);
+}
+
+/** Returns the dependents that have the template. */
+export type TemplateSelection<Dependent, Template> = (
+  dependents: readonly Dependent[],
+  template: Template,
+) => MaybePromise<Dependent[]>;
+
+/**
+ * An owner may have many dependents with long templates and is reconciled often. So the result of the last comparison of a
+ * dependent is kept, and a long selection runs in turns.
+ */
+export function templateSelection<Dependent extends object, Template extends object>(
+  hasTemplate: (template: Template) => (dependent: Dependent) => boolean,
+): TemplateSelection<Dependent, Template> {
+  const kept = new WeakMap<Dependent, { readonly template: Template; readonly isEqual: boolean }>();
+  function* select(dependents: readonly Dependent[], template: Template): Generator<undefined, Dependent[]> {
+    const isEqualTo = hasTemplate(template);
+    const selected: Dependent[] = [];
+    for (const dependent of dependents) {
+      let last = kept.get(dependent);
+      if (last?.template !== template) {
+        last = { template, isEqual: isEqualTo(dependent) };
+        if (Object.isFrozen(dependent) && Object.isFrozen(template)) kept.set(dependent, last);
+        yield;
+      }
+      if (last.isEqual) selected.push(dependent);
+    }
+    return selected;
+  }
+  return (dependents, template) => inTurns(select(dependents, template));
 }
 
 export interface DependentWatch<Owner extends Kind, Dependent extends Kind> {

@@ -12,8 +12,10 @@ import type { ControllerRevision } from '../../kinds/apps/v1/controller-revision
 import type { ObjectOf } from '../../kinds/kind.js';
 import { NAME_ALPHABET } from '../../util/ids.js';
 import { encodeSorted, escapeForPages, isRecord, type MutableRecord, printJson, setOwn } from '../../util/json.js';
+import { once } from '../../util/once.js';
 import { compareText } from '../../util/order.js';
 import { type AnyObject, controllerReference } from '../runtime/owners.js';
+import { type TemplateSelection, templateSelection } from './dependents.js';
 import type { PodTemplateLike } from './pod-control.js';
 
 export type StoredRevision = ObjectOf<typeof ControllerRevision>;
@@ -34,8 +36,32 @@ export function templateOf({ data }: Pick<StoredRevision, 'data'>): PodTemplateL
   return rest as PodTemplateLike;
 }
 
+/** Whether two JSON values are equal as text: with their keys in the same order. Ends at the first difference. */
 export function isSameData(left: unknown, right: unknown): boolean {
-  return printJson(left) === printJson(right);
+  if (left === right) return true;
+  // Numbers and bigints of the same value are equal as text.
+  if (!isObject(left) || !isObject(right)) return typeof left !== typeof right && printJson(left) === printJson(right);
+  if (Array.isArray(left) !== Array.isArray(right)) return false;
+  const keys = Object.keys(left);
+  const others = Object.keys(right);
+  if (keys.length !== others.length) return false;
+  for (let at = 0; at < keys.length; at++) {
+    const key = keys[at] as string;
+    if (key !== others[at] || !isSameData(left[key], right[key])) return false;
+  }
+  return true;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Selects the revisions that contain a template. */
+export function revisionSelection(): TemplateSelection<StoredRevision, PodTemplateLike> {
+  return templateSelection((template) => {
+    const dataOf = once(() => revisionData(template));
+    return ({ data }) => isSameData(data, dataOf());
+  });
 }
 
 const FNV_OFFSET = 0x811c9dc5;

@@ -66,6 +66,10 @@ describe('revision data', () => {
     const turned = revisionData({ metadata, spec } as never);
     expect(isSameData(revisionData(template('i:1') as never), turned)).toBe(true);
     expect(isSameData({ a: 1, b: 2 }, { b: 2, a: 1 })).toBe(false);
+    expect(isSameData({ a: [1, null] }, { a: [1, null] })).toBe(true);
+    expect(isSameData([1], { 0: 1 })).toBe(false);
+    expect(isSameData({ a: 1 }, { a: '1' })).toBe(false);
+    expect(isSameData(5, 5n)).toBe(true);
   });
 });
 

@@ -2,6 +2,7 @@
 import { statefulSets } from 'orchplane/controllers';
 import { ControllerRevision, Pod, StatefulSet, type StatefulSetInput } from 'orchplane/kinds';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { cpuTimer } from '../../fixtures/cpu-time.js';
 import { selector, template, WorkloadWorld } from './workload-fixture.js';
 
 type Spec = Partial<NonNullable<StatefulSetInput['spec']>>;
@@ -282,6 +283,30 @@ describe('StatefulSet history', () => {
     for (const image of ['i:2', 'i:3', 'i:4', 'i:5']) await change({ template: template(image) });
     // 1 belongs to the pod, 5 is the newest, 4 is within the limit.
     expect((await world.revisions()).map(({ revision }) => revision)).toEqual([1, 4, 5]);
+  });
+
+  test('compares a hundred long revisions with a changed template without printing them', async () => {
+    const env = Array.from({ length: 10_000 }, (_, at) => ({ name: `A${at}`, value: 'v' }));
+    const long = template('i:1', { containers: [{ name: 'c', image: 'i:1', env }] });
+    await make({ replicas: 0, revisionHistoryLimit: 1_000, template: long });
+    const [first] = await world.revisions();
+    const stored = JSON.stringify(first?.data);
+    for (let at = 0; at < 100; at++) {
+      // Only the end differs.
+      const data = JSON.parse(
+        stored.replace('"terminationGracePeriodSeconds":30', `"terminationGracePeriodSeconds":${31 + at}`),
+      );
+      await world.cluster.api(ControllerRevision).create({
+        metadata: { name: `old-${at}`, labels: { app: 'x' }, ownerReferences: first?.metadata.ownerReferences ?? [] },
+        data,
+        revision: 1,
+      });
+    }
+    const changed = cpuTimer();
+    await change({ template: { spec: { terminationGracePeriodSeconds: 29 } } });
+
+    expect(changed()).toBeLessThan(1_500);
+    expect(await world.revisions()).toHaveLength(102);
   });
 
   test('resolves a name collision with the collision count', async () => {

@@ -11,7 +11,14 @@ import { ControllerPart } from '../../runtime/controller.js';
 import { ignoreNotFound } from '../../runtime/expected-errors.js';
 import { claims } from '../dependents.js';
 import type { StoredPod } from '../pod-state.js';
-import { isSameData, REVISION_LABEL, revisionData, revisionMetadata, type StoredRevision } from '../revisions.js';
+import {
+  isSameData,
+  REVISION_LABEL,
+  revisionData,
+  revisionMetadata,
+  revisionSelection,
+  type StoredRevision,
+} from '../revisions.js';
 import { nameHash } from '../template-hash.js';
 import type { StoredDaemonSet } from './placement.js';
 
@@ -23,15 +30,16 @@ export interface DaemonHistory {
 
 export class History extends ControllerPart {
   readonly #claim = claims(this.context, DaemonSet, ControllerRevision);
+  readonly #withTemplate = revisionSelection();
 
   /** Returns undefined after a name collision; the next reconcile tries another name. */
   async of(set: StoredDaemonSet, podsOf: () => Promise<readonly StoredPod[]>): Promise<DaemonHistory | undefined> {
-    const data = revisionData(set.spec.template);
     const all = await this.#labelled(await this.#claim(set, set.spec.selector));
-    const old = all.filter((revision) => !isSameData(revision.data, data));
+    const equal = await this.#withTemplate(all, set.spec.template);
+    const isEqual = new Set(equal);
+    const old = all.filter((revision) => !isEqual.has(revision));
     const next = Math.max(0, ...old.map(({ revision }) => Number(revision))) + 1;
-    const equal = all.filter((revision) => !old.includes(revision));
-    const present = equal.length === 0 ? await this.#create(set, data, next) : await this.#newest(equal, podsOf);
+    const present = equal.length === 0 ? await this.#create(set, next) : await this.#newest(equal, podsOf);
     if (present === undefined) return undefined;
     if (present.revision < next) await this.#api(present).update({ ...present, revision: next });
     return { hash: hashOf(present), old };
@@ -78,9 +86,10 @@ export class History extends ControllerPart {
     return first;
   }
 
-  async #create(set: StoredDaemonSet, data: unknown, revision: number): Promise<StoredRevision | undefined> {
+  async #create(set: StoredDaemonSet, revision: number): Promise<StoredRevision | undefined> {
     const { name, namespace } = set.metadata;
     const hash = nameHash(set.spec.template, set.status.collisionCount);
+    const data = revisionData(set.spec.template);
     const api = this.context.client.api(ControllerRevision, namespace);
     const metadata = revisionMetadata(set, `${name}-${hash}`, { [REVISION_LABEL]: hash });
     try {

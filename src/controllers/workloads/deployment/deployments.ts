@@ -6,9 +6,16 @@ import { ReplicaSet } from '../../../kinds/apps/v1/replica-set.js';
 import { Pod } from '../../../kinds/core/v1/pod/pod.js';
 import type { Controller, ControllerContext } from '../../runtime/controller.js';
 import { keyOf } from '../../runtime/shared-informer.js';
-import { claims, controllerAmong, queueOwners } from '../dependents.js';
+import { claims, controllerAmong, queueOwners, templateSelection } from '../dependents.js';
 import type { StoredPod } from '../pod-state.js';
-import { annotationKeys, type DeploymentEnvironment, type StoredDeployment } from './replica-sets.js';
+import {
+  annotationKeys,
+  type DeploymentEnvironment,
+  oldestOf,
+  type StoredDeployment,
+  type StoredReplicaSet,
+  sameTemplate,
+} from './replica-sets.js';
 import { Rollout } from './rollout.js';
 
 const WORKERS = 5;
@@ -33,6 +40,10 @@ function start(context: ControllerContext): void {
   const sets = context.informer(ReplicaSet);
   const pods = context.informer(Pod);
   const claim = claims(context, Deployment, ReplicaSet);
+  const withTemplate = templateSelection(
+    (template: StoredDeployment['spec']['template']) => (set: StoredReplicaSet) =>
+      sameTemplate(set.spec.template, template),
+  );
   const environment: DeploymentEnvironment = {
     context,
     pods,
@@ -47,7 +58,8 @@ function start(context: ControllerContext): void {
       queue.cancelDelay(key);
       if (deployment === undefined) return undefined;
       const own = await claim(deployment, deployment.spec.selector);
-      return new Rollout(environment, deployment, own).run();
+      const equal = await withTemplate(own, deployment.spec.template);
+      return new Rollout(environment, deployment, { sets: own, newest: oldestOf(equal) }).run();
     },
     { workers: WORKERS },
   );

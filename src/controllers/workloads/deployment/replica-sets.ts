@@ -34,6 +34,12 @@ export interface Bounds {
   readonly maxUnavailable: number;
 }
 
+export interface OwnReplicaSets {
+  readonly sets: readonly StoredReplicaSet[];
+  /** The oldest one with the Deployment's template. */
+  readonly newest: StoredReplicaSet | undefined;
+}
+
 /** The API's value for an unlimited revision history (the largest int32). */
 const NO_HISTORY_LIMIT = 2 ** 31 - 1;
 
@@ -45,11 +51,11 @@ export class DeploymentReplicaSets {
   #newest: StoredReplicaSet | undefined;
   #old: StoredReplicaSet[];
 
-  constructor(environment: DeploymentEnvironment, deployment: StoredDeployment, sets: readonly StoredReplicaSet[]) {
+  constructor(environment: DeploymentEnvironment, deployment: StoredDeployment, { sets, newest }: OwnReplicaSets) {
     this.#environment = environment;
     this.#deployment = deployment;
     this.bounds = boundsOf(deployment);
-    this.#newest = newSetAmong(sets, deployment);
+    this.#newest = newest;
     this.#old = sets.filter(({ metadata }) => metadata.uid !== this.#newest?.metadata.uid).sort(byCreation);
   }
 
@@ -165,15 +171,14 @@ function byRevision(keys: AnnotationKeys): Order {
   };
 }
 
-/** The oldest ReplicaSet with the Deployment's template. */
-function newSetAmong(sets: readonly StoredReplicaSet[], { spec }: StoredDeployment): StoredReplicaSet | undefined {
-  return [...sets].sort(byCreation).find((set) => sameTemplate(set.spec.template, spec.template));
+export function oldestOf(sets: readonly StoredReplicaSet[]): StoredReplicaSet | undefined {
+  return [...sets].sort(byCreation)[0];
 }
 
 /** Compares templates without the hash label, which only templates of ReplicaSets have. */
 export function sameTemplate(a: Template, b: Template): boolean {
-  if (!deepEqual(a.spec, b.spec)) return false;
-  return deepEqual(withoutHash(a).metadata, withoutHash(b).metadata);
+  // The metadata is usually shorter.
+  return deepEqual(withoutHash(a).metadata, withoutHash(b).metadata) && deepEqual(a.spec, b.spec);
 }
 
 export function withoutHash(template: Template): Template {

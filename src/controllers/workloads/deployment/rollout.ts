@@ -23,6 +23,7 @@ import {
   DeploymentReplicaSets,
   HASH_LABEL,
   newSetAnnotations,
+  type OwnReplicaSets,
   proportions,
   revisionOf,
   type StoredDeployment,
@@ -57,7 +58,7 @@ export class Rollout {
   #collisionCount: number | undefined;
   #revision: string | undefined;
 
-  constructor(environment: DeploymentEnvironment, deployment: StoredDeployment, sets: readonly StoredReplicaSet[]) {
+  constructor(environment: DeploymentEnvironment, deployment: StoredDeployment, sets: OwnReplicaSets) {
     this.#environment = environment;
     this.#deployment = deployment;
     this.#sets = new DeploymentReplicaSets(environment, deployment, sets);

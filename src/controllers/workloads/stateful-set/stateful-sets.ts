@@ -20,6 +20,7 @@ import {
   revisionHash,
   revisionMetadata,
   revisionName,
+  revisionSelection,
   type StoredRevision,
 } from '../revisions.js';
 import { Claims, ordinalOf, revisionOf, type StoredSet } from './pods.js';
@@ -89,6 +90,7 @@ class StatefulSets extends ControllerPart {
 /** The ControllerRevisions of a set: that of its template, that of its existing pods, and the unused ones to delete. */
 class History extends ControllerPart {
   readonly #claim = claims(this.context, StatefulSet, ControllerRevision);
+  readonly #withTemplate = revisionSelection();
 
   /** All revisions of the set, oldest first. Orphaned ones are adopted. */
   async of(set: StoredSet): Promise<StoredRevision[]> {
@@ -100,15 +102,13 @@ class History extends ControllerPart {
 
   /** The revision of the set's template, created if needed, and the current one of its pods. */
   async revisions(set: StoredSet, known: readonly StoredRevision[]): Promise<Revisions> {
-    const data = revisionData(set.spec.template);
     const last = known.at(-1);
     const next = Number(last?.revision ?? 0) + 1;
-    const equal = known.findLast((revision) => isSameData(revision.data, data));
+    let update = (await this.#withTemplate(known, set.spec.template)).at(-1);
     let collisions = set.status.collisionCount ?? 0;
-    let update = equal;
-    if (update === undefined) ({ update, collisions } = await this.#create(set, data, { revision: next, collisions }));
+    if (update === undefined) ({ update, collisions } = await this.#create(set, { revision: next, collisions }));
     // An earlier template that is used again becomes the newest revision.
-    else if (last !== undefined && !isSameData(last.data, data)) update = await this.#renumber(update, next);
+    else if (update !== last) update = await this.#renumber(update, next);
     const current = known.find(({ metadata }) => metadata.name === set.status.currentRevision) ?? update;
     return { current, update, collisions };
   }
@@ -126,12 +126,12 @@ class History extends ControllerPart {
 
   async #create(
     set: StoredSet,
-    data: unknown,
     { revision, collisions }: { readonly revision: number; readonly collisions: number },
   ): Promise<{ update: StoredRevision; collisions: number }> {
     const { client, dialect } = this.context;
     const { name, namespace } = set.metadata;
     const api = client.api(ControllerRevision, namespace);
+    const data = revisionData(set.spec.template);
     // The label keeps the first hash, even when a collision changes the name.
     const label = { [dialect.subkey('controller', 'hash')]: revisionHash(data, collisions) };
     for (let probe = collisions; ; probe++) {
