@@ -143,7 +143,7 @@ test.each<[option: string, options: object]>([
   ['kinds', { kinds: [undefined] }],
   ['kinds', { kinds: {} }],
   ['admission', { admission: [{ name: 'x', mutate: 5 }] }],
-  ['admission', { admission: [{ name: 'x', validate: null }] }],
+  ['admission', { admission: [{ name: 'x', validate: 'x' }] }],
 ])('names the option %s if its value is %j', (option, options) => {
   expect(() => createCluster(options)).toThrow(TypeError);
   expect(() => createCluster(options)).toThrow(new RegExp(`^orchplane: ${option}\\b`));
