@@ -77,12 +77,13 @@ export function identify(request: HttpRequest, options: IdentifyOptions): MaybeP
  * preflight request, also under a name of their own that they let resolve to this machine.
  */
 function refuseForeignPages({ headers, remote, url }: HttpRequest): void {
-  const origin = headers.get('origin');
+  // Other implementations of `get` return undefined.
+  const origin = headers.get('origin') ?? '';
   const host = headers.get('host') ?? new URL(url).host;
-  const isForeignPage = origin === null ? isCrossSite(headers) : !isOriginAllowed(origin, host);
+  const isForeignPage = origin === '' ? isCrossSite(headers) : !isOriginAllowed(origin, host);
   // Only a connection of a network has a remote address.
   if (!isForeignPage && (remote === undefined || isLocalHost(host))) return;
-  const sender = isForeignPage ? `of the page ${quote(origin ?? '')}` : `to the host ${quote(host)}`;
+  const sender = isForeignPage ? `of the page ${quote(origin)}` : `to the host ${quote(host)}`;
   const message = `requests ${sender} need credentials: without them, only local clients are administrators of this cluster`;
   throw failure({ reason: 'Forbidden', message });
 }
