@@ -33,7 +33,10 @@ export interface ClusterOptions {
   readonly featureGates?: FeatureGateSettings | undefined;
   /** The Kubernetes release, from 1.22 on: it determines the versions and feature gates. */
   readonly release?: Release | undefined;
-  /** Receives warnings about deprecated gates, stored objects that cannot be updated, failed watches, and from `strict`. Default: the console. */
+  /**
+   * Receives warnings about deprecated gates, stored objects that cannot be updated, failed watches, and from `strict`. Default: the
+   * console.
+   */
   readonly onWarning?: ((warning: string) => void) | undefined;
   /** The names of groups, labels and annotations; default: `orch`. */
   readonly dialect?: DialectName | undefined;

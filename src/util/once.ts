@@ -31,3 +31,9 @@ export function getOrInsertComputed<Key, Value>(
   }
   return value;
 }
+
+/** Returns a function that computes its result for each key once. */
+export function oncePerKey<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
+  const known = new Map<Key, Value>();
+  return (key) => getOrInsertComputed(known, key, make);
+}

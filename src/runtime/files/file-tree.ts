@@ -44,8 +44,8 @@ export interface MemoryShare {
 export const UNLIMITED: MemoryShare = { take: () => true };
 
 /**
- * What the pods of a runtime hold together, for example in volumes. A namespace may hold as much as it leaves free: one that fills its share gets half,
- * the next one half of the rest.
+ * What the pods of a runtime hold together, for example in volumes. A namespace may hold as much as it leaves free: one that fills
+ * its share gets half, the next one half of the rest.
  */
 export class SharedMemory {
   readonly #limit: number;

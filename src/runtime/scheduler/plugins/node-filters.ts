@@ -4,7 +4,7 @@
  */
 import { matchesTerm, tolerates } from '../../../controllers/workloads/daemon-set/placement.js';
 import type { Taint } from '../../../kinds/shared/taints.js';
-import { getOrInsertComputed } from '../../../util/once.js';
+import { getOrInsertComputed, oncePerKey } from '../../../util/once.js';
 import {
   type Filter,
   type FilterPlugin,
@@ -148,8 +148,7 @@ export const nodePorts: FilterPlugin = {
     const rejection = unschedulable("node(s) didn't have free ports for the requested pod ports");
     const isTaken = portConflicts(wanted);
     // Preemption checks the same pods several times.
-    const known = new Map<PodInfo, boolean>();
-    const hasConflict = (pod: PodInfo) => getOrInsertComputed(known, pod, () => pod.ports.some(isTaken));
+    const hasConflict = oncePerKey((pod: PodInfo) => pod.ports.some(isTaken));
     return { check: ({ pods }) => (pods.some(hasConflict) ? rejection : undefined) };
   },
 };

@@ -6,7 +6,7 @@ import { PersistentVolume } from '../../../kinds/core/v1/persistent-volume.js';
 import { CSINode } from '../../../kinds/storage/v1/csi-node.js';
 import { StorageClass } from '../../../kinds/storage/v1/storage-class.js';
 import { VolumeAttachment } from '../../../kinds/storage/v1/volume-attachment.js';
-import { getOrInsertComputed } from '../../../util/once.js';
+import { oncePerKey } from '../../../util/once.js';
 import { type FilterPlugin, unschedulable } from '../plugin.js';
 import type { NodeInfo, Snapshot, StoredPod } from '../snapshot.js';
 import { claimUses, type StoredClaim } from './pod-volumes.js';
@@ -22,8 +22,7 @@ export const volumeLimits: FilterPlugin = {
     const wanted = driverVolumes(pod, snapshot);
     if (wanted.size === 0) return undefined;
     // Preemption checks the same pods several times.
-    const known = new Map<StoredPod, DriverVolumes>();
-    const volumesOf = (other: StoredPod) => getOrInsertComputed(known, other, () => driverVolumes(other, snapshot));
+    const volumesOf = oncePerKey((other: StoredPod) => driverVolumes(other, snapshot));
     return { check: (node) => (exceedsLimits(wanted, node, { snapshot, volumesOf }) ? EXCEEDED : undefined) };
   },
 };

@@ -2,7 +2,7 @@
  * The VolumeRestrictions plugin: disks that only one pod may use on a node, and claims that only one pod may use at all.
  */
 import { PersistentVolumeClaim } from '../../../kinds/core/v1/persistent-volume-claim.js';
-import { getOrInsertComputed } from '../../../util/once.js';
+import { getOrInsertComputed, oncePerKey } from '../../../util/once.js';
 import { type Filter, type FilterPlugin, type Rejection, unresolvable, unschedulable } from '../plugin.js';
 import type { NodeInfo, PodInfo, Snapshot, StoredPod } from '../snapshot.js';
 import { claimUses, missing } from './pod-volumes.js';
@@ -104,6 +104,5 @@ function diskConflicts(wanted: readonly Disk[]): (other: PodInfo) => boolean {
     return addresses.some((each) => known?.has(each) === true && (isWritable || known.get(each) === true));
   };
   // Preemption checks the same pods several times.
-  const results = new Map<PodInfo, boolean>();
-  return (other) => getOrInsertComputed(results, other, ({ pod }) => disksOf(pod).some(isTaken));
+  return oncePerKey(({ pod }) => disksOf(pod).some(isTaken));
 }
